@@ -58,13 +58,10 @@ impl Client {
     }
 
     /// Creates a client with an engine of its own. `is_async`: futures will be polled.
-    pub(crate) fn with_engine(mut config: Config, is_async: bool) -> Client {
-        let hub = Arc::<Hub>::default();
-        let stores = (config.share.clone(), config.pool);
-        let driver = Driver::of(&hub, &mut config);
-        let host = Arc::new(Host::new(hub.clone(), driver, is_async));
-        let Config { options, headers, .. } = config;
-        Client(Arc::new(Shared { hub, options, headers, stores, host: Some(host) }))
+    pub(crate) fn with_engine(config: Config, is_async: bool) -> Client {
+        let (mut shared, driver) = without_engine(config);
+        shared.host = Some(Arc::new(Host::new(shared.hub.clone(), driver, is_async)));
+        Client(Arc::new(shared))
     }
 
     /// Returns the engine that runs here while a thread waits; `None` if the user runs the driver.
@@ -87,13 +84,18 @@ impl ClientBuilder {
     /// Returns the client and its driver, for programs that run the driver themselves. Requests make no
     /// progress until it runs.
     pub fn build_with_driver(self) -> Result<(Client, Driver), Error> {
-        let mut config = self.config.finish()?;
-        let hub = Arc::<Hub>::default();
-        let stores = (config.share.clone(), config.pool);
-        let driver = Driver::of(&hub, &mut config);
-        let Config { options, headers, .. } = config;
-        Ok((Client(Arc::new(Shared { hub, options, headers, stores, host: None })), driver))
+        let (shared, driver) = without_engine(self.config.finish()?);
+        Ok((Client(Arc::new(shared)), driver))
     }
+}
+
+/// Returns the state of a client whose engine is elsewhere, and the driver that has it.
+fn without_engine(mut config: Config) -> (Shared, Driver) {
+    let hub = Arc::<Hub>::default();
+    let stores = (config.share.clone(), config.pool);
+    let driver = Driver::of(&hub, &mut config);
+    let Config { options, headers, .. } = config;
+    (Shared { hub, options, headers, stores, host: None }, driver)
 }
 
 impl RequestBuilder {
