@@ -48,227 +48,227 @@ impl TransferInfo<'_> {
         Why::of(self.0)
     }
 
-    /// Response code of the last reply; 0 where there is none.
+    /// Returns the response code of the last reply; 0 where there is none.
     pub fn response_code(&self) -> i64 {
         self.number(Info::ResponseCode)
     }
 
-    /// Response code of the last CONNECT to a proxy.
+    /// Returns the response code of the last CONNECT to a proxy.
     pub fn connect_code(&self) -> i64 {
         self.number(Info::HttpConnectCode)
     }
 
-    /// HTTP version used, as a CURL_HTTP_VERSION_ number.
+    /// Returns the HTTP version used, as a CURL_HTTP_VERSION_ number.
     pub fn http_version(&self) -> i64 {
         self.number(Info::HttpVersion)
     }
 
-    /// The last phase that the request reached, after its end.
+    /// Returns the last phase that the request reached, after its end.
     pub fn reached(&self) -> RequestPhase {
         RequestPhase::of(&self.found())
     }
 
-    /// Redirects followed.
+    /// Returns the number of redirects followed.
     pub fn redirect_count(&self) -> i64 {
         self.number(Info::RedirectCount)
     }
 
-    /// Connections opened; 0 if a pooled one was reused.
+    /// Returns the number of connections opened; 0 if a pooled one was reused.
     pub fn connects(&self) -> i64 {
         self.number(Info::NumConnects)
     }
 
-    /// Bytes of all heads received.
+    /// Returns the number of bytes of all heads received.
     pub fn header_size(&self) -> i64 {
         self.number(Info::HeaderSize)
     }
 
-    /// Bytes of all requests sent.
+    /// Returns the number of bytes of all requests sent.
     pub fn request_size(&self) -> i64 {
         self.number(Info::RequestSize)
     }
 
-    /// Bytes of body received, before decoding.
+    /// Returns the number of bytes of body received, before decoding.
     pub fn downloaded(&self) -> i64 {
         self.number(Info::SizeDownloadT)
     }
 
-    /// Bytes of body given to the application.
+    /// Returns the number of bytes of body given to the application.
     pub fn delivered(&self) -> i64 {
         self.number(Info::SizeDelivered)
     }
 
-    /// Bytes of body sent.
+    /// Returns the number of bytes of body sent.
     pub fn uploaded(&self) -> i64 {
         self.number(Info::SizeUploadT)
     }
 
-    /// Expected size of the body, or -1.
+    /// Returns the expected size of the body, or -1.
     pub fn download_total(&self) -> i64 {
         self.number(Info::ContentLengthDownloadT)
     }
 
-    /// Size that the current reply's head announces for its body, or -1.
+    /// Returns the size that the current reply's head announces for its body, or -1.
     pub fn announced(&self) -> i64 {
         self.found().announced
     }
 
-    /// Expected size of the upload, or -1.
+    /// Returns the expected size of the upload, or -1.
     pub fn upload_total(&self) -> i64 {
         self.number(Info::ContentLengthUploadT)
     }
 
-    /// Modification time of the document in seconds since 1970, or -1.
+    /// Returns the modification time of the document in seconds since 1970, or -1.
     pub fn file_time(&self) -> i64 {
         self.number(Info::FileTimeT)
     }
 
-    /// Number of the connection last used, even if it has been closed, or -1.
+    /// Returns the number of the connection last used, even if it has been closed, or -1.
     pub fn connection_id(&self) -> i64 {
         self.found().connection_id
     }
 
-    /// Result of the certificate check, 0 for success.
+    /// Returns the result of the certificate check, 0 for success.
     pub fn verify_result(&self) -> i64 {
         self.number(Info::SslVerifyResult)
     }
 
-    /// Result of the check of the proxy's certificate.
+    /// Returns the result of the check of the proxy's certificate.
     pub fn proxy_verify_result(&self) -> i64 {
         self.number(Info::ProxySslVerifyResult)
     }
 
-    /// Bytes sent as TLS early data that the server accepted; negative if it refused them.
+    /// Returns how many bytes of TLS early data the server accepted; negative if it refused them.
     pub fn early_data(&self) -> i64 {
         self.number(Info::EarlyDataSentT)
     }
 
-    /// Retry-After in seconds, or 0.
+    /// Returns the delay of Retry-After in seconds, or 0.
     pub fn retry_after(&self) -> i64 {
         self.number(Info::RetryAfter)
     }
 
-    /// Time that the transfer waited in the queue.
+    /// Returns the time that the transfer waited in the queue.
     pub fn queued(&self) -> Duration {
         self.time(Info::QueueTimeT)
     }
 
-    /// Time until the name was resolved.
+    /// Returns the time until the name was resolved.
     pub fn name_lookup(&self) -> Duration {
         self.time(Info::NameLookupTimeT)
     }
 
-    /// Time until the connection was opened.
+    /// Returns the time until the connection was opened.
     pub fn connect(&self) -> Duration {
         self.time(Info::ConnectTimeT)
     }
 
-    /// Time until the TLS handshake completed; zero without TLS.
+    /// Returns the time until the TLS handshake completed; zero without TLS.
     pub fn app_connect(&self) -> Duration {
         self.time(Info::AppConnectTimeT)
     }
 
-    /// Time until the request was about to be sent.
+    /// Returns the time until the request was about to be sent.
     pub fn pre_transfer(&self) -> Duration {
         self.time(Info::PreTransferTimeT)
     }
 
-    /// Time until the request was sent.
+    /// Returns the time until the request was sent.
     pub fn post_transfer(&self) -> Duration {
         self.time(Info::PostTransferTimeT)
     }
 
-    /// Time until the first byte of the reply.
+    /// Returns the time until the first byte of the reply.
     pub fn start_transfer(&self) -> Duration {
         self.time(Info::StartTransferTimeT)
     }
 
-    /// Time spent on all redirects.
+    /// Returns the time spent on all redirects.
     pub fn redirect_time(&self) -> Duration {
         self.time(Info::RedirectTimeT)
     }
 
-    /// Time of the whole transfer.
+    /// Returns the time of the whole transfer.
     pub fn total(&self) -> Duration {
         self.time(Info::TotalTimeT)
     }
 
-    /// Number of the connection last used or attempted (CURLINFO_CONN_ID), or -1.
+    /// Returns the number of the connection last used or attempted (CURLINFO_CONN_ID), or -1.
     pub fn attempted_connection(&self) -> i64 {
         self.number(Info::ConnId)
     }
 
-    /// Instant from which times are counted, once the transfer has begun.
+    /// Returns the instant from which times are counted, once the transfer has begun.
     pub fn started(&self) -> Option<Instant> {
         self.found().started
     }
 
-    /// Scheme of the URL last used, in upper case.
+    /// Returns the scheme of the URL last used, in upper case.
     pub fn scheme(&self) -> String {
         self.string(Info::Scheme)
     }
 
-    /// Media type of the reply.
+    /// Returns the media type of the reply.
     pub fn content_type(&self) -> Option<Vec<u8>> {
         self.text(Info::ContentType)
     }
 
-    /// Referer that was sent.
+    /// Returns the referer that was sent.
     pub fn referer(&self) -> Option<Vec<u8>> {
         self.text(Info::Referer)
     }
 
-    /// Target of a redirect that was not followed.
+    /// Returns the target of a redirect that was not followed.
     pub fn redirect_url(&self) -> Option<Vec<u8>> {
         self.text(Info::RedirectUrl)
     }
 
-    /// Directory in which an FTP session began.
+    /// Returns the directory in which an FTP session began.
     pub fn ftp_entry_path(&self) -> Option<Vec<u8>> {
         self.text(Info::FtpEntryPath)
     }
 
-    /// Whether a time condition suppressed the body.
+    /// Returns whether a time condition suppressed the body.
     pub fn condition_unmet(&self) -> bool {
         self.number(Info::ConditionUnmet) != 0
     }
 
-    /// Whether a proxy was used.
+    /// Returns whether a proxy was used.
     pub fn used_proxy(&self) -> bool {
         self.number(Info::UsedProxy) != 0
     }
 
-    /// Address of the peer.
+    /// Returns the address of the peer.
     pub fn remote(&self) -> Option<SocketAddr> {
         self.found().ends.remote
     }
 
-    /// Local address.
+    /// Returns the local address.
     pub fn local(&self) -> Option<SocketAddr> {
         self.found().ends.local
     }
 
-    /// IP address of the peer as text; empty if there is none.
+    /// Returns the IP address of the peer as text; empty if there is none.
     pub fn primary_ip(&self) -> String {
         self.string(Info::PrimaryIp)
     }
 
-    /// Port of the peer, or -1.
+    /// Returns the port of the peer, or -1.
     pub fn primary_port(&self) -> i64 {
         self.number(Info::PrimaryPort)
     }
 
-    /// Local IP address as text; empty if there is none.
+    /// Returns the local IP address as text; empty if there is none.
     pub fn local_ip(&self) -> String {
         self.string(Info::LocalIp)
     }
 
-    /// Local port, or -1.
+    /// Returns the local port, or -1.
     pub fn local_port(&self) -> i64 {
         self.number(Info::LocalPort)
     }
 
-    /// Fields of the server's certificates as "name:value", one list for each certificate, if
+    /// Returns the fields of the server's certificates as "name:value", one list for each certificate, if
     /// [`EasyOption::CertInfo`](crate::EasyOption::CertInfo) is on.
     pub fn certificates(&self) -> Vec<Vec<Vec<u8>>> {
         let Fact::Certificates(certificates) = self.get(Info::CertInfo) else { return Vec::new() };

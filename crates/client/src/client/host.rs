@@ -109,7 +109,7 @@ impl Host {
         }
     }
 
-    /// The background thread.
+    /// Runs the background thread.
     fn run_thread(self: Arc<Self>) {
         let mut seen = 0;
         let mut leadership = self.lock();

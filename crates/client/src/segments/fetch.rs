@@ -309,12 +309,12 @@ impl<'h, H: Host> Fetch<'h, H> {
         Ok(())
     }
 
-    /// Whether the user has not chosen this source: it is not his URL.
+    /// Returns whether a source is not the URL that the user has chosen.
     fn is_foreign(&self, source: usize) -> bool {
         source > 0 || self.wanted.url_is_foreign
     }
 
-    /// A request has ended.
+    /// Handles the end of a request.
     fn ended(&mut self, at: usize, code: i32) -> End {
         let connection = &self.connections[at];
         let (worker, easy) = (connection.worker.clone(), connection.prepared.easy.clone());
@@ -360,7 +360,7 @@ impl<'h, H: Host> Fetch<'h, H> {
         }
     }
 
-    /// A source has failed; it rests, or is dropped.
+    /// Handles the failure of a source, which rests or is dropped.
     fn failed(&mut self, worker: &Worker, code: i32, why: String, for_good: bool) -> End {
         let mut sources = self.whole.sources.borrow_mut();
         let source = &mut sources[worker.source.get()];
@@ -399,7 +399,7 @@ impl<'h, H: Host> Fetch<'h, H> {
         }
     }
 
-    /// From time to time: the journal, the display, stalled connections, slow sources.
+    /// Writes the journal and the display, and looks for stalled connections and slow sources.
     fn look(&mut self) -> End {
         let now = Instant::now();
         self.show();

@@ -27,13 +27,13 @@ pub trait Host {
     /// Waits for the network, at most so long. An error ends the download.
     fn wait(&self, pause: Duration) -> io::Result<()>;
 
-    /// A handle is about to send a request.
+    /// Learns that a handle is about to send a request.
     fn begin_piece(&self, handle: &Self::Handle);
 
-    /// A request has ended.
+    /// Learns that a request has ended.
     fn ended(&self, handle: &Self::Handle, easy: &Easy, code: i32);
 
-    /// A handle is not used any more.
+    /// Takes a handle back that is not used any more.
     fn released(&self, handle: Self::Handle);
 
     fn note(&self, text: &str);

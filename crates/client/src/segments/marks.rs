@@ -75,12 +75,12 @@ impl Marks {
         Marks { validator, time: None, size }
     }
 
-    /// Of a file elsewhere.
+    /// Returns the marks of a file that has no header fields.
     pub fn of_file(time: Option<i64>, size: Option<u64>) -> Marks {
         Marks { validator: None, time, size }
     }
 
-    /// Whether pieces with these marks are of one file.
+    /// Returns whether pieces with these marks are of one file.
     pub fn bind(&self) -> bool {
         self.validator.is_some() || self.time.is_some() && self.size.is_some()
     }
@@ -96,7 +96,7 @@ impl Marks {
     }
 }
 
-/// First position and whole length in a Content-Range (RFC 9110, section 14.4).
+/// Returns first position and whole length of a Content-Range (RFC 9110, section 14.4).
 pub fn content_range(value: &[u8]) -> Option<(u64, Option<u64>)> {
     let text = std::str::from_utf8(value).ok()?.trim().strip_prefix("bytes ")?;
     let (range, total) = text.trim_start().split_once('/')?;

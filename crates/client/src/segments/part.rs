@@ -116,7 +116,7 @@ impl Part {
         shown(&self.part)
     }
 
-    /// The part becomes the file.
+    /// Makes the part the file.
     pub fn finish(&self) -> Result<(), String> {
         let (part, name) = (&self.part, &self.name);
         if !system::is_called(&self.file, part) {

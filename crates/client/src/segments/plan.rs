@@ -25,7 +25,7 @@ impl Span {
 pub struct Spans(Vec<Span>);
 
 impl Spans {
-    /// None when they overlap, touch or are out of order.
+    /// Creates a set of spans; `None` if they overlap, touch or are out of order.
     pub fn new(spans: Vec<Span>) -> Option<Spans> {
         let fine = spans.iter().all(|span| span.start < span.end);
         let apart = spans.windows(2).all(|pair| pair[0].end < pair[1].start);
@@ -133,13 +133,13 @@ impl Plan {
         self.busy.push(Busy { worker, left: span });
     }
 
-    /// Where a worker's next byte belongs, and how many are still wanted of it.
+    /// Returns where a worker's next byte belongs, and how many are still wanted of it.
     pub fn room(&self, worker: usize) -> Span {
         let busy = self.busy.iter().find(|busy| busy.worker == worker);
         busy.map_or(Span { start: 0, end: 0 }, |busy| busy.left)
     }
 
-    /// So many bytes of a worker's have been written.
+    /// Records that so many bytes of a worker have been written.
     pub fn got(&mut self, worker: usize, count: u64) {
         let Some(busy) = self.busy.iter_mut().find(|busy| busy.worker == worker) else { return };
         let start = busy.left.start;

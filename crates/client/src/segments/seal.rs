@@ -1,18 +1,19 @@
-//! Text in files that others may have cut, changed or put there: its last line is a sum of those before it.
+//! Checksummed text files: the last line is a part of the SHA-256 of the rest, so that truncation and changes
+//! are detected.
 
 use sha2::Digest;
 use wire::hex;
 
-/// The text with its last line.
+/// Adds the last line to a text.
 pub fn seal(text: &str) -> String {
     format!("{text}sum {}\n", sum(text))
 }
 
-/// The text without it; none for what is truncated, changed or something else.
+/// Returns a text without its last line; `None` if it is truncated, changed or something else.
 pub fn unseal(text: &str) -> Option<&str> {
     let last = text.strip_suffix('\n')?.rfind('\n')? + 1;
-    let told = text[last..].strip_prefix("sum ")?.strip_suffix('\n')?;
-    (told == sum(&text[..last])).then_some(&text[..last])
+    let stored = text[last..].strip_prefix("sum ")?.strip_suffix('\n')?;
+    (stored == sum(&text[..last])).then_some(&text[..last])
 }
 
 fn sum(text: &str) -> String {

@@ -5,12 +5,12 @@ pub const MOST: usize = 64;
 /// Schemes of URLs that a document or a server may name. Others reach the user's files, keys or agents.
 const SCHEMES: [&str; 4] = ["https", "http", "ftps", "ftp"];
 
-/// Whether files of a scheme, in lower case, can be fetched in pieces.
+/// Returns whether files of a scheme, in lower case, can be fetched in pieces.
 pub fn has_pieces(scheme: &str) -> bool {
     matches!(scheme, "http" | "https" | "ftp" | "ftps" | "sftp")
 }
 
-/// Whether a document may name this URL: one of a few schemes, written out.
+/// Returns whether a document may name this URL: one of a few schemes, written out.
 pub fn may_be_named(url: &[u8]) -> bool {
     let starts = |scheme: &str| {
         let mark = [scheme.as_bytes(), b"://"].concat();

@@ -132,7 +132,7 @@ impl Check {
         self.whole.digest(algorithm)
     }
 
-    /// The user's sums; the error says which one differs.
+    /// Compares the user's sums; the error says which one differs.
     pub fn compare_sums(&self) -> Result<(), String> {
         for sum in &self.sums {
             let got = self.whole.digest(sum.algorithm);
@@ -148,7 +148,7 @@ impl Check {
         self.fields
     }
 
-    /// A field of the answer; `Content-Digest` is of this message, `Repr-Digest` of the whole.
+    /// Compares a field of the reply: `Content-Digest` is of this message, `Repr-Digest` of the whole.
     pub fn compare_field(&self, name: &str, value: &[u8]) -> Result<(), String> {
         let message = self.message.as_ref().filter(|_| name.eq_ignore_ascii_case("Content-Digest"));
         let hashers = message.unwrap_or(&self.whole);

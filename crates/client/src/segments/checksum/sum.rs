@@ -32,7 +32,7 @@ pub const ALGORITHMS: [(Algorithm, &str, usize); 9] = [
 ];
 
 impl Algorithm {
-    /// By its name, however that is written: `sha256`, `SHA-256`, `SHA3_256`.
+    /// Returns the algorithm of a name in any spelling: `sha256`, `SHA-256`, `SHA3_256`.
     pub fn from_name(name: &[u8]) -> Option<Algorithm> {
         let plain = |text: &[u8]| -> Vec<u8> {
             text.iter().filter(|byte| !matches!(byte, b'-' | b'_')).map(u8::to_ascii_lowercase).collect()
@@ -63,13 +63,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// A sum in hexadecimal digits.
+    /// Reads a sum in hexadecimal digits.
     pub fn of_hex(algorithm: Algorithm, digits: &[u8]) -> Option<Sum> {
         let digest = hex::decode(digits)?;
         (digest.len() == algorithm.length()).then_some(Sum { algorithm, digest })
     }
 
-    /// `ALGORITHM=DIGITS`, several of them with commas between; or why it is none.
+    /// Parses sums like `ALGORITHM=DIGITS`, separated by commas. The error says what is wrong.
     pub fn parse(text: &[u8]) -> Result<Vec<Sum>, String> {
         text.split(|byte| *byte == b',').map(Sum::parse_one).collect()
     }

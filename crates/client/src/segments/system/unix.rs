@@ -30,7 +30,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
-/// The file, if it is a plain one of this user's.
+/// Returns the file, if it is a plain one of this user's.
 pub fn open_checked(file: File) -> io::Result<File> {
     let found = file.metadata()?;
     if !found.is_file() {
@@ -47,7 +47,7 @@ pub fn refuse_others(owner: u32) -> io::Result<()> {
     }
 }
 
-/// Whether a file can be reached by other names.
+/// Returns whether a file can be reached by other names.
 pub fn has_other_names(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.nlink() > 1)
 }

@@ -70,8 +70,8 @@ pub fn write_all_at(file: &File, mut data: &[u8], mut at: u64) -> io::Result<()>
     Ok(())
 }
 
-/// The commonest errors in the words that C programs have for them, as curl's tool says them on this system,
-/// too.
+/// Returns the text of an error. The most common ones have the words of C programs, as in curl's tool on this
+/// system.
 pub fn error_text(error: &io::Error) -> String {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "No such file or directory",
