@@ -119,16 +119,18 @@ mod tests {
     use crate::blocking::wait;
 
     type Work = fn() -> Result<usize, Error>;
+    /// The prepared work and its result.
+    type Case = (Result<Work, Error>, Result<usize, &'static str>);
 
     #[test]
     fn a_task_ends_however_its_work_ends() {
-        let prepared: [(Result<Work, Error>, Result<usize, &str>); 4] = [
+        let cases: [Case; 4] = [
             (Ok(|| Ok(thread::current().name().map_or(0, str::len))), Ok("warmwire-test".len())),
             (Ok(|| Err(Error::option("refused"))), Err("refused")),
             (Err(Error::option("no file")), Err("no file")),
             (Ok(|| panic!("the work of a test fails")), Err("the thread of a test has ended")),
         ];
-        for (work, wanted) in prepared {
+        for (work, wanted) in cases {
             let ended = wait(None, spawn("warmwire-test", "a test", |_| work));
             match (ended, wanted) {
                 (Ok(number), Ok(wanted)) => assert_eq!(number, wanted),
