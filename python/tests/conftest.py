@@ -98,16 +98,27 @@ def counters(http):
     return ask
 
 
-@pytest.fixture
-def mypy(tmp_path):
-    """Checks the text of a program strictly. Returns mypy's exit status and its report."""
+@pytest.fixture(scope="session")
+def mypy(tmp_path_factory):
+    """Runs mypy strictly in a folder. Returns its exit status and its report."""
     pytest.importorskip("mypy", reason="is missing: mypy")
+    cache = tmp_path_factory.mktemp("mypy")
+
+    def run(folder, *words):
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, *words]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+@pytest.fixture
+def check_program(mypy, tmp_path):
+    """Checks the types of a program, given as text."""
 
     def check(program):
         (tmp_path / "program.py").write_text(program)
-        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False)
-        return done.returncode, done.stdout + done.stderr
+        return mypy(tmp_path, "program.py")
 
     return check
 

@@ -325,8 +325,8 @@ asyncio.run(waiting())
 """
 
 
-def test_mypy_finds_a_misspelt_keyword(mypy):
-    code, said = mypy(PROGRAM)
+def test_mypy_finds_a_misspelt_keyword(check_program):
+    code, said = check_program(PROGRAM)
     assert code == 0, said
     for wrong in (
         'warmwire.get("https://example.com/", tiemout=5)',
@@ -337,7 +337,7 @@ def test_mypy_finds_a_misspelt_keyword(mypy):
         'warmwire.get("https://example.com/", timeout="5")',
         "warmwire.get(5)",
     ):
-        code, said = mypy(f"import asyncio\nimport warmwire\n{wrong}\n")
+        code, said = check_program(f"import asyncio\nimport warmwire\n{wrong}\n")
         assert code == 1 and ("tiemout" in said or "incompatible type" in said), (wrong, said)
 
 

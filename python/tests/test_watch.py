@@ -261,9 +261,9 @@ asyncio.run(main())
 """
 
 
-def test_mypy_knows_the_types(mypy):
-    code, said = mypy(PROGRAM)
+def test_mypy_knows_the_types(check_program):
+    code, said = check_program(PROGRAM)
     assert code == 0, said
     for wrong in ('change.kind == "chnged"', "change.contents", 'warmwire.watch(["a"], evry=1)', "change.size + 1"):
         text = f'import warmwire\nfor change in warmwire.watch(["ftp://a/"]):\n    print({wrong})\n'
-        assert mypy(text)[0] == 1, wrong
+        assert check_program(text)[0] == 1, wrong

@@ -221,7 +221,7 @@ async def _fetched(client: AsyncClient, method: str, url: str, headers: dict[str
     error: Exception | None = None
     for pause in (0.1, 0.4, 0):
         try:
-            reply = await client.request(method, url, headers=headers, **({} if form is None else {"data": form}))
+            reply = await client.request(method, url, headers=headers, data=form)
         except RequestError as failure:
             raise CredentialsError(f"credentials from {url}: {failure}") from failure
         if reply.status_code == 200:

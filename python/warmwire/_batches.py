@@ -66,7 +66,7 @@ class _Batches:
         ending = engine.ending(number)
         return None if ending is None else (*ending, None)
 
-    def ended(self, many: _Many, job: _Job, number: int, outcome: None) -> None:
+    def ended(self, many: _Many, job: _Job, number: int, status: int, outcome: None) -> None:
         """Records a result that is final."""
         engine = many.engine
         coming = len(job.held) + engine.waiting_body(number)
@@ -79,7 +79,7 @@ class _Batches:
         path = job.path
         if path is not None:
             try:
-                path = many.store(job, engine.ending(number)[1])
+                path = many.store(job, status)
             except OSError as error:
                 engine.release(number)
                 self.lost(many, job, 23, str(error))

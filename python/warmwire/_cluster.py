@@ -67,4 +67,5 @@ def fetch_table(table: pyarrow.Table, column: str, how: dict[str, Any]) -> Itera
 def failed(batch: Any) -> int:
     """Returns how many rows have an error."""
     column = batch.column("error")
-    return len(column) - column.null_count
+    nulls: int = column.null_count
+    return len(column) - nulls

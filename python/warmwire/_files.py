@@ -9,7 +9,7 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 from fsspec.asyn import AbstractAsyncStreamedFile, AsyncFileSystem, async_methods, sync
@@ -18,6 +18,7 @@ from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 GAP = 64 * 1024
 _Class = TypeVar("_Class", bound=type)
+_Result = TypeVar("_Result")
 Span = tuple[str, int, int, list[int]]
 """A range to fetch: path, start, end, and the places of the ranges that it contains."""
 
@@ -103,6 +104,24 @@ class Files(AsyncFileSystem):
         await asyncio.gather(*(span(*each) for each in spans), *(one(n) for n in alone))
         return returned(found, on_error)
 
+    async def _exists(self, path: str, **kwargs: Any) -> bool:
+        try:
+            await self._info(path)
+            return True
+        except FileNotFoundError:
+            return False
+
+    async def _isfile(self, path: str) -> bool:
+        return await self._is_type(path, "file")
+
+    async def _is_type(self, path: str, kind: str) -> bool:
+        """Returns whether there is a file or directory of this type."""
+        try:
+            found: str = (await self._info(path))["type"]
+        except OSError:
+            return False
+        return found == kind
+
     async def _stored(self, rpath: str, lpath: Any, callback: Any) -> None:
         """Writes a file to a local one, or to an open file. A failure leaves no local file."""
         if hasattr(lpath, "write"):
@@ -126,18 +145,22 @@ class Files(AsyncFileSystem):
         yield b""
 
 
-def waited(fs: AsyncFileSystem, work: Callable[..., Any], *args: Any, timeout: float | None = None, **kwargs: Any) -> Any:
+def waited(
+    fs: AsyncFileSystem, work: Callable[..., Awaitable[_Result]], *args: Any, timeout: float | None = None, **kwargs: Any
+) -> _Result:
     """Runs a coroutine on the file system's loop, in another thread, and returns its result.
 
     An interrupt (Ctrl-C) cancels the coroutine and waits for its end; fsspec's own function leaves it running.
     """
-    ended, tasks, is_given_up = threading.Event(), [], False
+    ended, is_given_up = threading.Event(), False
+    tasks: list[asyncio.Task[Any]] = []
 
-    async def run() -> Any:
+    async def run() -> _Result | None:
         if is_given_up:
             ended.set()
             return None
-        tasks.append(asyncio.current_task())
+        if (task := asyncio.current_task()) is not None:
+            tasks.append(task)
         try:
             return await work(*args, **kwargs)
         finally:
@@ -151,7 +174,8 @@ def waited(fs: AsyncFileSystem, work: Callable[..., Any], *args: Any, timeout: f
 
     loop = fs.loop
     try:
-        return sync(loop, run, timeout=timeout)
+        found: _Result = sync(loop, run, timeout=timeout)
+        return found
     except (Exception, asyncio.CancelledError):
         raise
     except BaseException:
@@ -186,7 +210,8 @@ class Read(AbstractBufferedFile):
     """A file whose pieces are fetched on demand."""
 
     def _fetch_range(self, start: int, end: int) -> bytes:
-        return self.fs.cat_file(self.path, start, end)
+        found: bytes = self.fs.cat_file(self.path, start, end)
+        return found
 
 
 class Streamed(AbstractAsyncStreamedFile):

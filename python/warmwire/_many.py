@@ -174,10 +174,10 @@ class _Queue:
         if self._queued <= self._low:
             self._read()
         while self._later and self._later[0][0] <= now:
-            job = heapq.heappop(self._later)[2]
+            due = heapq.heappop(self._later)[2]
             # Its host may have been dropped meanwhile, and created anew.
-            job.host = self._hosts.setdefault(job.host.name, job.host)
-            self._put(job, first=True)
+            due.host = self._hosts.setdefault(due.host.name, due.host)
+            self._put(due, first=True)
         if self._running < self._limit and (job := self._next_of(self._ready)) is not None:
             self._running += 1
             self._offer(job.host)
@@ -268,7 +268,7 @@ class _Queue:
             host = self._host
             if not host.name or not url.startswith(self._prefix) or self._hosts.get(host.name) is not host:
                 host = self._host_of(url)
-            job = _Job(index, url, self._path(index, url) if to is not None else None, host)
+            job = _Job(index, url, _path_of(to, index, url) if to is not None else None, host)
             host.queue.append(job)
             self._queued += 1
             self._offer(host)
@@ -283,12 +283,6 @@ class _Queue:
         self._prefix, self._host = (url[: start + 1], host) if start > 0 else ("", _Host("", 1))
         return host
 
-    def _path(self, index: int, url: str) -> str:
-        if callable(self._to):
-            return os.fspath(self._to(url))
-        name = urlsplit(url).path.rsplit("/", 1)[-1]
-        return os.path.join(self._to, f"{index}-{name}" if name else str(index))
-
     def _put(self, job: _Job, first: bool = False) -> None:
         host = job.host
         host.queue.appendleft(job) if first else host.queue.append(job)
@@ -299,6 +293,13 @@ class _Queue:
         if not host.waits and host.may_start():
             host.waits = True
             (self._ready if host.is_known else self._unknown).append(host)
+
+
+def _path_of(to: Where | str, index: int, url: str) -> str:
+    if callable(to):
+        return os.fspath(to(url))
+    name = urlsplit(url).path.rsplit("/", 1)[-1]
+    return os.path.join(to, f"{index}-{name}" if name else str(index))
 
 
 class _Replies:
@@ -316,7 +317,7 @@ class _Replies:
         outcome = engine.finish(number)
         return None if outcome is None else (outcome.code, outcome.status, outcome)
 
-    def ended(self, many: _Many, job: _Job, number: int, outcome: _native.Outcome) -> None:
+    def ended(self, many: _Many, job: _Job, number: int, status: int, outcome: _native.Outcome) -> None:
         """Records a result that is final."""
         if outcome.code:
             self.lost(many, job, outcome.code, outcome.message)
@@ -324,7 +325,7 @@ class _Replies:
         path = job.path
         if path is not None:
             try:
-                path = many.store(job, outcome.status)
+                path = many.store(job, status)
             except OSError as error:
                 self.lost(many, job, 23, str(error))
                 return
@@ -421,7 +422,7 @@ class _Many:
         if number in self.running:
             self.took(number, *(self.into.ending(self.engine, number) or (-1, 0, None)))
 
-    def took(self, number: int, code: int, status: int, outcome: Any) -> None:
+    def took(self, number: int, code: int, status: int, outcome: _native.Outcome | None) -> None:
         """Handles the end of a transfer: curl's code, status, and the outcome if it is taken already. -1: it goes on."""
         job = self.running.get(number)
         if job is None:
@@ -433,16 +434,21 @@ class _Many:
         del self.running[number]
         lost = self.queue.ended(job, code, status)
         if not code and not lost and status not in _BUSY:
-            self.into.ended(self, job, number, outcome)
+            self.into.ended(self, job, number, status, outcome)
             return
-        engine = self.engine
-        head = outcome.head if outcome is not None else engine.head(number)
+        head = outcome.head if outcome is not None else self.engine.head(number)
         if self.queue.again(job, code, status, _retry_after(head, status), time.monotonic()):
-            self._keep(job, outcome or engine.finish(number))
+            self._keep(job, self._taken(number, outcome))
         elif lost:
-            self._lose(job, code, (outcome or engine.finish(number)).message, lost)
+            self._lose(job, code, self._taken(number, outcome).message, lost)
         else:
-            self.into.ended(self, job, number, outcome)
+            self.into.ended(self, job, number, status, outcome)
+
+    def _taken(self, number: int, outcome: _native.Outcome | None) -> _native.Outcome:
+        """Takes the outcome of a transfer that has ended, unless it is taken already."""
+        found = outcome or self.engine.finish(number)
+        assert found is not None  # the transfer has ended
+        return found
 
     def close(self) -> None:
         """Aborts the transfers in progress."""
@@ -459,7 +465,7 @@ class _Many:
 
     def store(self, job: _Job, status: int) -> str | None:
         """Gives a complete body its file name and returns it; None if the body is not kept."""
-        if job.path is None or job.draft == job.path:
+        if job.path is None or job.draft is None or job.draft == job.path:
             return job.path
         if status >= 400 and not self._store_errors:
             self.discard(job)

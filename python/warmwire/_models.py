@@ -90,14 +90,14 @@ class Headers(MutableMapping[str, str]):
 
     __slots__ = ("_rows",)
 
-    def __init__(self, rows: Mapping[str, str] | Iterable[tuple[Text, Text]] | None = None) -> None:
+    def __init__(self, rows: Mapping[str, str] | Mapping[bytes, bytes] | Iterable[tuple[Text, Text]] | None = None) -> None:
         if rows is None:
             self._rows: list[tuple[str, str]] = []
             return
         if isinstance(rows, Headers):
             self._rows = list(rows._rows)
             return
-        pairs = rows.items() if isinstance(rows, Mapping) else rows
+        pairs: Iterable[tuple[Text, Text]] = rows.items() if isinstance(rows, Mapping) else rows
         self._rows = [(_text(name), _text(value)) for name, value in pairs]
 
     def __getitem__(self, name: str) -> str:
@@ -422,21 +422,22 @@ class Request:
         if files:
             self.body = [(OPTIONS["MIMEPOST"], [*_fields(data), *_files(files)])]
             return
+        body: DataTypes | None = content
         if json is not None:
-            content = jsonlib.dumps(json, separators=(",", ":")).encode()
+            body = jsonlib.dumps(json, separators=(",", ":")).encode()
             if "content-type" not in self._rows:
                 self._rows["Content-Type"] = "application/json"
         elif isinstance(data, Mapping) or (isinstance(data, (list, tuple)) and data):
-            content = urlencode(list(_pairs(data)), doseq=True).encode()
+            body = urlencode(list(_pairs(data)), doseq=True).encode()
             if "content-type" not in self._rows:
                 self._rows["Content-Type"] = "application/x-www-form-urlencoded"
         elif data is not None:
-            content = data
-        if isinstance(content, str):
-            content = content.encode()
-        elif isinstance(content, (bytearray, memoryview)):
-            content = bytes(content)
-        self.content = content
+            body = data
+        if isinstance(body, str):
+            body = body.encode()
+        elif isinstance(body, (bytearray, memoryview)):
+            body = bytes(body)
+        self.content = body
 
     @property
     def url(self) -> URL:
@@ -501,7 +502,8 @@ class Request:
     def for_engine(self, settings: list[Option]) -> tuple[list[Option], Any]:
         """Returns the options and the upload: None, bytes, or True if it is fed."""
         options = [(_URL, self._url), *settings, *self.options, *self.body]
-        method, content, upload = self.method, self.content, None
+        method, content = self.method, self.content
+        upload: bytes | bool | None = None
         given, rows = self._rows, self._fields()
         if content is None:
             if method == "HEAD":
@@ -597,6 +599,7 @@ class Response:
 
     default_encoding = "utf-8"
     _heads: list[Any] | None = None
+    _outcome: Outcome | _Stored | _Hop
     _headers: Headers | None = None
     _encoding: str | None = None
     _history: list[Response] | None = None
@@ -1014,7 +1017,7 @@ class _Hop:
 
     redirects, body = 0, b""
 
-    def __init__(self, url: str, whole: Outcome) -> None:
+    def __init__(self, url: str, whole: Outcome | _Stored | _Hop) -> None:
         self.url, self._whole = url, whole
 
     def __getattr__(self, name: str) -> Any:

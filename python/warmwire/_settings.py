@@ -91,7 +91,7 @@ class Settings:
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.base_url = URL(base_url)
-        self.params = dict(params or {}) if not isinstance(params, (str, bytes)) else params  # type: ignore[arg-type]
+        self.params: ParamTypes = dict(params or {}) if not isinstance(params, (str, bytes)) else params
         self.headers = Headers(headers)
         self.cookies = cookies if isinstance(cookies, Cookies) else Cookies(cookies)
         self.auth = auth

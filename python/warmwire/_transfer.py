@@ -109,7 +109,8 @@ def _pieces_to_send(content: Any) -> Iterator[bytes] | None:
     if hasattr(content, "read"):
         return iter(lambda: content.read(256 * 1024) or b"", b"")
     if hasattr(content, "__iter__"):
-        return iter(content)
+        pieces: Iterator[bytes] = iter(content)
+        return pieces
     raise TypeError(f"a body cannot be made of {type(content).__name__}")
 
 

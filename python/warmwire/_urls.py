@@ -179,7 +179,7 @@ class URL(str):
         """Whether a scheme or a host is missing."""
         return not self.is_absolute_url
 
-    def join(self, url: Any) -> URL:  # type: ignore[override]
+    def join(self, url: Any) -> URL:
         """Returns the URL of a reference on this page."""
         return URL(urljoin(self, text_of(url)))
 

@@ -17,12 +17,12 @@ import pyarrow
 from daft.io.source import DataSource, DataSourceTask
 from daft.recordbatch import RecordBatch
 
-from . import _cluster
+from . import _batches, _cluster
 
 if TYPE_CHECKING:
     from daft.io.pushdowns import Pushdowns
 
-_FIELDS = [_cluster.schema().field(name) for name in _cluster.ADDED]
+_FIELDS = [_batches.schema().field(name) for name in _cluster.ADDED]
 
 
 def fetch(frame: daft.DataFrame, column: str = "url", *, partitions: int | None = None, rows: int = 10_000, **how: Any) -> daft.DataFrame:
@@ -88,7 +88,7 @@ class UrlSource(DataSource):
     @property
     def schema(self) -> daft.Schema:
         """The columns of :func:`warmwire.fetch_batches`."""
-        return daft.Schema.from_pyarrow_schema(_cluster.schema())
+        return daft.Schema.from_pyarrow_schema(_batches.schema())
 
     async def get_tasks(self, pushdowns: Pushdowns) -> AsyncIterator[DataSourceTask]:
         """Yields a task for each partition."""
@@ -104,7 +104,7 @@ class _Task(DataSourceTask):
 
     @property
     def schema(self) -> daft.Schema:
-        return daft.Schema.from_pyarrow_schema(_cluster.schema())
+        return daft.Schema.from_pyarrow_schema(_batches.schema())
 
     async def read(self) -> AsyncIterator[RecordBatch]:
         batches = _cluster.rows_of_part(self._part, self._how)

@@ -15,7 +15,7 @@ import pandas
 import pyarrow
 from dask import bag, dataframe
 
-from . import _cluster
+from . import _batches, _cluster
 
 
 def fetch(urls: Any, column: str = "url", *, partitions: int | None = None, **how: Any) -> dataframe.DataFrame:
@@ -53,7 +53,7 @@ def fetch_urls(part: pandas.DataFrame, column: str, how: dict[str, Any]) -> pand
 
 
 def _none() -> pyarrow.Table:
-    return _cluster.schema().empty_table()
+    return _batches.schema().empty_table()
 
 
 def _joined(part: pandas.DataFrame, found: pyarrow.Table) -> pandas.DataFrame:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -207,12 +207,12 @@ class WarmwireFileSystem(Files):
 
     async def _info_http(self, path: str) -> dict[str, Any]:
         """Sends HEAD; if the server refuses it or reports no size, requests the first byte."""
-        plain = {"options": {"ACCEPT_ENCODING": None}}
-        reply = await _told(path, self.client.head(_url(path), **plain))
+        plain = {"ACCEPT_ENCODING": None}
+        reply = await _told(path, self.client.head(_url(path), options=plain))
         size = reply._outcome.announced if reply.is_success and "content-length" in reply.headers else None
         if size is None and reply.status_code != 404:
             request = self.client.build_request("GET", _url(path), headers={"Range": "bytes=0-0"})
-            reply = await _told(path, self.client.send(request, stream=True, **plain))
+            reply = await _told(path, self.client.send(request, stream=True, options=plain))
             reply.close()
             total = reply.headers.get("content-range", "").rpartition("/")[2]
             if reply.status_code == 206 and total.isdigit():
@@ -235,22 +235,9 @@ class WarmwireFileSystem(Files):
         try:
             if _is_http(path):
                 return path.endswith("/") and bool(await self._list(path))
-            return (await self._info(path))["type"] == "directory"
         except OSError:
             return False
-
-    async def _exists(self, path: str, **kwargs: Any) -> bool:
-        try:
-            await self._info(path)
-            return True
-        except FileNotFoundError:
-            return False
-
-    async def _isfile(self, path: str) -> bool:
-        try:
-            return (await self._info(path))["type"] == "file"
-        except OSError:
-            return False
+        return await self._is_type(path, "directory")
 
     async def _ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
         path = self._strip_protocol(path)
@@ -364,7 +351,8 @@ class WarmwireFileSystem(Files):
         path = self._strip_protocol(path)
         info = await self._info(path)
         if "mtime" in info:
-            return info["mtime"]
+            moment: datetime = info["mtime"]
+            return moment
         with contextlib.suppress(ValueError, TypeError):
             # A zone of "-0000" would yield a naive datetime.
             found = parsedate_to_datetime(info.get("Last-Modified", ""))
@@ -516,7 +504,7 @@ def _name(path: str, is_sftp: bool) -> str:
     return '"/{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
 
 
-async def _told(path: str, request: Any) -> Response:
+async def _told(path: str, request: Awaitable[Response]) -> Response:
     try:
         return await request
     except RequestError as error:

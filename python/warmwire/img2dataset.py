@@ -418,7 +418,8 @@ class _Pool:
 
 
 def _idle_limit(of: Downloader) -> int:
-    return max(1, of.thread_count)
+    threads: int = of.thread_count
+    return max(1, threads)
 
 
 def _free_descriptors(taken: int) -> int:

@@ -305,24 +305,8 @@ class S3FileSystem(Files):
         names = sorted(found)
         return {name: found[name] for name in names} if detail else names
 
-    async def _exists(self, path: str, **kwargs: Any) -> bool:
-        try:
-            await self._info(path)
-            return True
-        except FileNotFoundError:
-            return False
-
     async def _isdir(self, path: str) -> bool:
-        try:
-            return (await self._info(path))["type"] == "directory"
-        except OSError:
-            return False
-
-    async def _isfile(self, path: str) -> bool:
-        try:
-            return (await self._info(path))["type"] == "file"
-        except OSError:
-            return False
+        return await self._is_type(path, "directory")
 
     # Writing
 
@@ -600,7 +584,8 @@ class S3FileSystem(Files):
         info = self.info(path)
         if info["type"] != "file":
             raise IsADirectoryError(path)
-        return info["LastModified"]
+        found: datetime = info["LastModified"]
+        return found
 
     def created(self, path: str) -> datetime:
         """Returns when the object was written: an object is never changed, only replaced."""
@@ -739,7 +724,8 @@ class _Object(Read):
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         try:
-            return waited(self.fs, self.fs._piece, *self.fs.split_path(self.path), start, end, self.details.get("ETag"))
+            files: S3FileSystem = self.fs
+            return waited(files, files._piece, *files.split_path(self.path), start, end, self.details.get("ETag"))
         except S3Error as error:
             if error.status == 412:
                 raise FileExpired(self.path) from error

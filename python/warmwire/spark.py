@@ -27,7 +27,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
-from . import _cluster
+from . import _batches, _cluster
 from ._client import Client
 
 _ADDED = (
@@ -139,7 +139,7 @@ def _arrow_schema() -> pyarrow.Schema:
             return pyarrow.list_(pyarrow.field("element", nullable(kind.value_type)))
         return kind
 
-    return pyarrow.schema([pyarrow.field(each.name, nullable(each.type)) for each in _cluster.schema()])
+    return pyarrow.schema([pyarrow.field(each.name, nullable(each.type)) for each in _batches.schema()])
 
 
 class _Reader(DataSourceReader):

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from .. import _client, _models, _transport
+from .. import _client, _models, _settings, _transport
 from .. import _errors as ours
 from .._models import Cookies, Headers, UNSET, Response
 from .._native import __version__
@@ -425,7 +425,7 @@ class NetRCAuth(Auth):
         yield request
 
 
-class _Shared:
+class _Shared(_settings.Settings):
     """Common to both clients: httpx's arguments, as ours."""
 
     def __init__(
@@ -487,10 +487,10 @@ class _Shared:
         """Builds a request with the client's defaults."""
         how.pop("timeout", None)
         text = _checked(url)
-        base = str(self.base_url)  # type: ignore[attr-defined]
+        base = str(self.base_url)
         if base and "://" not in text:
             text = base.rstrip("/") + "/" + text.lstrip("/") if text else base
-        rows = Headers(self.headers)  # type: ignore[has-type]
+        rows = Headers(self.headers)
         for name, value in Headers(how.pop("headers", None)).multi_items():
             rows[name] = value
         params = how.pop("params", None)
@@ -580,7 +580,7 @@ class Proxy:
 class Client(_Shared, _client.Client):
     """A client."""
 
-    def request(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Any:  # type: ignore[override]
+    def request(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Any:
         """Sends a request."""
         request = self.build_request(method, url, **how)
         return self.send(request, auth=auth, follow_redirects=follow_redirects, timeout=timeout)
@@ -603,7 +603,7 @@ class Client(_Shared, _client.Client):
         return self._done(super()._ended(response), response.request)
 
     @contextmanager
-    def stream(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Iterator[Any]:  # type: ignore[override]
+    def stream(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Iterator[Any]:
         """Sends a request whose body is read piece by piece."""
         request = self.build_request(method, url, **how)
         response = self.send(request, stream=True, auth=auth, follow_redirects=follow_redirects, timeout=timeout)
@@ -616,7 +616,7 @@ class Client(_Shared, _client.Client):
 class AsyncClient(_Shared, _client.AsyncClient):
     """A client for asyncio."""
 
-    async def request(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Any:  # type: ignore[override]
+    async def request(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> Any:
         """Sends a request."""
         request = self.build_request(method, url, **how)
         return await self.send(request, auth=auth, follow_redirects=follow_redirects, timeout=timeout)
@@ -639,7 +639,7 @@ class AsyncClient(_Shared, _client.AsyncClient):
         return self._done(super()._ended(response), response.request)
 
     @asynccontextmanager
-    async def stream(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+    async def stream(self, method: str, url: Any, *, auth: Any = UNSET, follow_redirects: Any = UNSET, timeout: Any = UNSET, **how: Any) -> AsyncIterator[Any]:
         """Sends a request whose body is read piece by piece."""
         request = self.build_request(method, url, **how)
         response = await self.send(request, stream=True, auth=auth, follow_redirects=follow_redirects, timeout=timeout)

@@ -10,7 +10,7 @@ from ..._models import Cookies
 class RequestsCookieJar(Cookies):
     """A client's cookies by name."""
 
-    def set(self, name: str, value: Any, domain: str = "", path: str = "/", **_: Any) -> None:  # type: ignore[override]
+    def set(self, name: str, value: Any, domain: str = "", path: str = "/", **_: Any) -> None:
         """Sets a cookie; None removes it."""
         if value is None:
             self.pop(name, None)
@@ -19,7 +19,7 @@ class RequestsCookieJar(Cookies):
         else:
             self[name] = value
 
-    def update(self, other: Any = (), **more: Any) -> None:
+    def update(self, other: Any = (), **more: Any) -> None:  # type: ignore[override]
         """Adds the cookies of a mapping or a jar, with their domains."""
         if isinstance(other, Cookies):
             self._plain.update(other._plain)

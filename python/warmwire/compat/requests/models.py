@@ -251,7 +251,7 @@ class Response:
     @property
     def ok(self) -> bool:
         """Whether the status is below 400."""
-        return self.status_code < 400
+        return bool(self.status_code < 400)
 
     @property
     def is_redirect(self) -> bool:

@@ -157,7 +157,7 @@ class Session:
             "allow_redirects": allow_redirects,
         }
         if not isinstance(adapter, HTTPAdapter):
-            found = adapter.send(request, stream=streams, timeout=timeout, verify=verify, cert=cert, proxies=how["proxies"])
+            found: Response = adapter.send(request, stream=streams, timeout=timeout, verify=verify, cert=cert, proxies=how["proxies"])
         else:
             found = adapter._retried(lambda: self._sent(request, streams, how))
         for hook in _hooks(self.hooks) + _hooks(request.hooks):
