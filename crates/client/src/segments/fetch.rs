@@ -6,8 +6,9 @@ use super::journal::Journal;
 use super::part::Part;
 use super::plan::{Growth, PROBE, Plan};
 use super::worker::{Failure, FetchStage, SharedDownload, Source, Worker, disk};
+use super::worker::{HTTP_ERROR, RANGE_ERROR, WRITE_ERROR};
 use super::{may_be_named, shown, sources};
-use crate::{Code, Easy};
+use crate::{Code, Easy, Multi};
 use engine::archive::redact::without_login;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -26,13 +27,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// Slower than the fastest by so much, a source is dropped, when it was for so many looks.
 const SLOW: u64 = 20;
 
-/// CURLE numbers.
-const FAILED_INIT: i32 = 2;
-const HTTP_ERROR: i32 = 22;
-const WRITE_ERROR: i32 = 23;
-const TIMED_OUT: i32 = 28;
-const RANGE_ERROR: i32 = 33;
-const RECV_ERROR: i32 = 56;
+const FAILED_INIT: i32 = Code::FailedInit.id();
+const TIMED_OUT: i32 = Code::OperationTimedout.id();
+const RECV_ERROR: i32 = Code::RecvError.id();
 
 /// The task: a file, the places where it is, and the limits.
 #[derive(Default)]
@@ -75,7 +72,8 @@ pub struct Fetch<'h, H: Host> {
     began: Instant,
     journal_at: Instant,
     look_at: Instant,
-    told: u64,
+    /// Bytes that the journal lists.
+    journaled: u64,
     resumed: u64,
     is_new: bool, // No earlier run has left a part.
 }
@@ -109,7 +107,7 @@ impl<'h, H: Host> Fetch<'h, H> {
             began: now,
             journal_at: now,
             look_at: now,
-            told: 0,
+            journaled: 0,
             resumed: 0,
             is_new: false,
         }
@@ -117,7 +115,7 @@ impl<'h, H: Host> Fetch<'h, H> {
 
     /// Fetches the file and verifies it; its part gets the final name.
     pub fn run(&mut self, journal: Option<Journal>) -> End {
-        let end = self.go_on_from(journal).and_then(|()| self.fetch());
+        let end = self.resume(journal).and_then(|()| self.fetch());
         for connection in self.connections.iter_mut().filter(|one| one.running) {
             connection.running = false;
             self.host.multi().remove(&connection.prepared.easy);
@@ -163,7 +161,7 @@ impl<'h, H: Host> Fetch<'h, H> {
     }
 
     /// Continues the part of an earlier run.
-    fn go_on_from(&mut self, journal: Option<Journal>) -> End {
+    fn resume(&mut self, journal: Option<Journal>) -> End {
         let Some(journal) = journal else {
             self.is_new = true;
             return Ok(());
@@ -208,9 +206,9 @@ impl<'h, H: Host> Fetch<'h, H> {
                 let same = |one: &Connection<_>| one.prepared.easy == message.easy;
                 let Some(at) = self.connections.iter().position(same) else { continue };
                 self.connections[at].running = false;
-                self.ended(at, message.code.id())?;
+                self.handle_end(at, message.code.id())?;
             }
-            self.look()?;
+            self.check_progress()?;
             let pause = if ended { Duration::ZERO } else { WAIT };
             self.host.wait(pause).map_err(|error| (RECV_ERROR, error.to_string()))?;
         }
@@ -315,7 +313,7 @@ impl<'h, H: Host> Fetch<'h, H> {
     }
 
     /// Handles the end of a request.
-    fn ended(&mut self, at: usize, code: i32) -> End {
+    fn handle_end(&mut self, at: usize, code: i32) -> End {
         let connection = &self.connections[at];
         let (worker, easy) = (connection.worker.clone(), connection.prepared.easy.clone());
         let mut fault = worker.fault.take();
@@ -334,18 +332,18 @@ impl<'h, H: Host> Fetch<'h, H> {
             }
         }
         if self.whole.plan.borrow().is_some() {
-            self.hear_of_sources();
+            self.add_named_sources();
         }
         match fault {
             Some(Failure::Fatal(code, why)) => Err((code, why)),
-            Some(Failure::GivenAway) => Ok(()),
+            Some(Failure::Reassigned) => Ok(()),
             Some(Failure::InOnePiece) => {
                 self.in_one_piece = true;
                 self.whole.begin_in_one_piece().map_err(fatal)
             }
             Some(Failure::Source(fault_code, why)) => {
                 let passing = fault_code == HTTP_ERROR && matches!(status, 408 | 429 | 500 | 502 | 503 | 504);
-                self.failed(&worker, fault_code, why, !passing)
+                self.handle_failure(&worker, fault_code, why, !passing)
             }
             None if code == 0 => {
                 if let FetchStage::All(_) = worker.stage.get() {
@@ -356,12 +354,12 @@ impl<'h, H: Host> Fetch<'h, H> {
             }
             // Such a download cannot be resumed.
             None if matches!(worker.stage.get(), FetchStage::All(_)) => Err((code, text)),
-            None => self.failed(&worker, code, text, code == HTTP_ERROR && status != 503),
+            None => self.handle_failure(&worker, code, text, code == HTTP_ERROR && status != 503),
         }
     }
 
     /// Handles the failure of a source, which rests or is dropped.
-    fn failed(&mut self, worker: &Worker, code: i32, why: String, for_good: bool) -> End {
+    fn handle_failure(&mut self, worker: &Worker, code: i32, why: String, for_good: bool) -> End {
         let mut sources = self.whole.sources.borrow_mut();
         let source = &mut sources[worker.source.get()];
         source.failures += 1;
@@ -385,7 +383,7 @@ impl<'h, H: Host> Fetch<'h, H> {
     }
 
     /// Adds sources named in a reply; after a protected one only protected ones, or any with a sum.
-    fn hear_of_sources(&mut self) {
+    fn add_named_sources(&mut self) {
         let mut named = std::mem::take(&mut *self.whole.named.borrow_mut());
         named.sort_by_key(|(priority, _)| *priority);
         let protected = self.wanted.url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"https://"));
@@ -400,22 +398,18 @@ impl<'h, H: Host> Fetch<'h, H> {
     }
 
     /// Writes the journal and the display, and looks for stalled connections and slow sources.
-    fn look(&mut self) -> End {
+    fn check_progress(&mut self) -> End {
         let now = Instant::now();
         self.show();
         if now - self.journal_at >= JOURNAL_PAUSE {
             self.journal_at = now;
-            self.tell()?;
+            self.write_journal()?;
         }
         for connection in self.connections.iter_mut().filter(|connection| connection.running) {
             let quiet = now.saturating_duration_since(connection.worker.moved_at.get());
             if quiet >= STALLED && self.whole.plan.borrow().is_some() {
-                // As if it had failed: the piece is taken back and requested again.
-                connection.running = false;
-                self.host.multi().remove(&connection.prepared.easy);
-                if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
-                    plan.release(connection.worker.number);
-                }
+                // As if it had failed: the piece is requested again.
+                connection.stop(self.host.multi());
                 let mut sources = self.whole.sources.borrow_mut();
                 let source = &mut sources[connection.worker.source.get()];
                 source.failures += 1;
@@ -451,15 +445,11 @@ impl<'h, H: Host> Fetch<'h, H> {
         drop(sources);
         for connection in self.connections.iter_mut().filter(|one| one.running) {
             if slow.contains(&connection.worker.source.get()) {
-                connection.running = false;
-                self.host.multi().remove(&connection.prepared.easy);
-                if let Some(plan) = self.whole.plan.borrow_mut().as_mut() {
-                    plan.release(connection.worker.number);
-                }
+                connection.stop(self.host.multi());
             }
         }
         if self.wanted.connections.is_none() {
-            self.growth.came(total);
+            self.growth.record(total);
         }
     }
 
@@ -472,17 +462,17 @@ impl<'h, H: Host> Fetch<'h, H> {
     }
 
     /// Writes the journal with the bytes written so far.
-    fn tell(&mut self) -> End {
+    fn write_journal(&mut self) -> End {
         let (Some(plan), Some(marks)) = (&*self.whole.plan.borrow(), &*self.whole.marks.borrow()) else {
             return Ok(());
         };
         let there = plan.done().total();
-        if there == self.told {
+        if there == self.journaled {
             return Ok(());
         }
         let journal = Journal::new(&self.wanted.url, plan.size(), marks.clone(), plan.done().clone());
-        self.whole.part.tell(&journal).map_err(|why| (WRITE_ERROR, why))?;
-        self.told = there;
+        self.whole.part.write_journal(&journal).map_err(|why| (WRITE_ERROR, why))?;
+        self.journaled = there;
         Ok(())
     }
 
@@ -491,10 +481,10 @@ impl<'h, H: Host> Fetch<'h, H> {
         let pieces = self.whole.plan.borrow().is_some();
         if pieces {
             // If that fails, the journal lists fewer bytes, and stays true.
-            let _ = self.tell();
+            let _ = self.write_journal();
             // After that one the user has to decide.
             if code != RANGE_ERROR {
-                let (there, part) = (self.told, self.whole.part.name());
+                let (there, part) = (self.journaled, self.whole.part.name());
                 self.host.note(&format!("{there} bytes are kept in {part}; run the same command to resume"));
             }
         } else if self.is_new || self.whole.begun.get() {
@@ -537,6 +527,15 @@ impl<'h, H: Host> Fetch<'h, H> {
 }
 
 impl<H> Connection<H> {
+    /// Ends the request. Its piece may be assigned again.
+    fn stop(&mut self, multi: &Multi) {
+        self.running = false;
+        multi.remove(&self.prepared.easy);
+        if let Some(plan) = self.worker.whole.plan.borrow_mut().as_mut() {
+            plan.release(self.worker.number);
+        }
+    }
+
     fn close(self, host: &impl Host<Handle = H>) {
         self.worker.easy.take();
         self.prepared.easy.close();
@@ -553,6 +552,6 @@ fn message(easy: &Easy, code: i32) -> String {
 fn fatal(fault: Failure) -> (i32, String) {
     match fault {
         Failure::Fatal(code, why) | Failure::Source(code, why) => (code, why),
-        Failure::GivenAway | Failure::InOnePiece => (RECV_ERROR, String::new()),
+        Failure::Reassigned | Failure::InOnePiece => (RECV_ERROR, String::new()),
     }
 }

@@ -80,7 +80,7 @@ impl Part {
         self.file.set_len(size)
     }
 
-    pub fn tell(&self, journal: &Journal) -> Result<(), String> {
+    pub fn write_journal(&self, journal: &Journal) -> Result<(), String> {
         let written = self
             .new_journal()
             .and_then(|mut file| file.write_all(journal.text().as_bytes()))

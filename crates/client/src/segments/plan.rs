@@ -140,7 +140,7 @@ impl Plan {
     }
 
     /// Records that so many bytes of a worker have been written.
-    pub fn got(&mut self, worker: usize, count: u64) {
+    pub fn record(&mut self, worker: usize, count: u64) {
         let Some(busy) = self.busy.iter_mut().find(|busy| busy.worker == worker) else { return };
         let start = busy.left.start;
         busy.left.start += count.min(busy.left.len());
@@ -171,7 +171,7 @@ impl Growth {
     }
 
     /// Adds the bytes received in the last period.
-    pub fn came(&mut self, bytes: u64) {
+    pub fn record(&mut self, bytes: u64) {
         self.connections = self.connections();
         if bytes > self.before + self.before / 5 && self.connections < Growth::MOST {
             self.connections += 1;
@@ -207,7 +207,7 @@ mod tests {
         plan.claim(0, span(0, 4 << 20));
         assert_eq!(plan.take(1, 2), Some(span(2 << 20, 4 << 20)));
         assert_eq!(plan.room(0), span(0, 2 << 20));
-        plan.got(0, (2 << 20) - 1000);
+        plan.record(0, (2 << 20) - 1000);
         plan.release(1);
         plan.claim(1, span(2 << 20, (2 << 20) + 2000));
         plan.claim(2, span((2 << 20) + 2000, 4 << 20));
@@ -245,7 +245,7 @@ mod tests {
                 }
                 let count = (1 + roll(200_000)).min(room.len());
                 let before = plan.done().total();
-                plan.got(worker, count);
+                plan.record(worker, count);
                 assert_eq!(plan.done().total(), before + count, "seed {seed}: bytes came twice");
                 fetched += count;
             }
@@ -258,7 +258,7 @@ mod tests {
         let mut growth = Growth::default();
         let counts: Vec<usize> = [100, 190, 200, 200, 260]
             .map(|bytes| {
-                growth.came(bytes);
+                growth.record(bytes);
                 growth.connections()
             })
             .to_vec();

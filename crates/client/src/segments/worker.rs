@@ -7,16 +7,15 @@ use super::part::Part;
 use super::plan::{PROBE, Plan, Span};
 use super::sources;
 use super::system::os_text;
-use crate::Easy;
+use crate::{Code, Easy};
 use engine::stores::headers::Origin;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
-/// CURLE numbers.
-const HTTP_ERROR: i32 = 22;
-const WRITE_ERROR: i32 = 23;
-const RANGE_ERROR: i32 = 33;
+pub const HTTP_ERROR: i32 = Code::HttpReturnedError.id();
+pub const WRITE_ERROR: i32 = Code::WriteError.id();
+pub const RANGE_ERROR: i32 = Code::RangeError.id();
 
 /// One place where the file is.
 #[derive(Debug, Default)]
@@ -57,7 +56,7 @@ pub enum Failure {
     /// The whole download fails.
     Fatal(i32, String),
     /// The piece has been assigned to another worker meanwhile.
-    GivenAway,
+    Reassigned,
     /// The source cannot send parts of the file.
     InOnePiece,
 }
@@ -131,7 +130,7 @@ impl Worker {
     }
 
     fn judge_piece(&self, easy: &Easy, answer: &Answer, from: u64, probe: bool) -> Result<(), Failure> {
-        let lies = |why: &str| Err(Failure::Source(RANGE_ERROR, why.to_owned()));
+        let refuse = |why: &str| Err(Failure::Source(RANGE_ERROR, why.to_owned()));
         match answer.status {
             Some(200) if probe => {
                 self.stage.set(FetchStage::All(0));
@@ -142,10 +141,10 @@ impl Worker {
                 if known.is_some_and(|known| !known.agree(&answer.marks)) {
                     return Err(self.changed());
                 }
-                return lies("The server sends the whole file instead of the requested part");
+                return refuse("The server sends the whole file instead of the requested part");
             }
             Some(_) if answer.begins != Some(from) => {
-                return lies("The server sends another part than requested");
+                return refuse("The server sends another part than requested");
             }
             _ => {}
         }
@@ -164,8 +163,8 @@ impl Worker {
                 if line.name.eq_ignore_ascii_case(b"Link") {
                     self.whole.named.borrow_mut().extend(sources::duplicates(line.value));
                 } else if line.name.eq_ignore_ascii_case(b"Repr-Digest") {
-                    let told = field::sums(line.value).into_iter().map(|(_, sum)| sum);
-                    self.whole.sums.borrow_mut().extend(told);
+                    let sums = field::sums(line.value).into_iter().map(|(_, sum)| sum);
+                    self.whole.sums.borrow_mut().extend(sums);
                 }
             }
         });
@@ -248,7 +247,7 @@ impl Worker {
                 let room = plan.room(self.number);
                 let count = data.len().min(usize::try_from(room.len()).unwrap_or(usize::MAX));
                 self.whole.part.write_at(&data[..count], room.start).map_err(|error| disk(&error))?;
-                plan.got(self.number, count as u64);
+                plan.record(self.number, count as u64);
                 count
             }
         };
@@ -256,7 +255,7 @@ impl Worker {
         let source = &mut sources[self.source.get()];
         source.recent += count as u64;
         source.failures = 0;
-        if count < data.len() { Err(Failure::GivenAway) } else { Ok(()) }
+        if count < data.len() { Err(Failure::Reassigned) } else { Ok(()) }
     }
 }
 
@@ -265,7 +264,7 @@ impl SharedDownload {
     fn begin(&self, size: u64, marks: Marks) -> Result<(), Failure> {
         self.begun.set(true);
         let journal = Journal::new(&self.url, size, marks, Default::default());
-        self.part.tell(&journal).map_err(|why| Failure::Fatal(WRITE_ERROR, why))?;
+        self.part.write_journal(&journal).map_err(|why| Failure::Fatal(WRITE_ERROR, why))?;
         self.part.begin(size).map_err(|error| disk(&error))
     }
 
