@@ -1,7 +1,7 @@
 """s3fs's own tests with our file system in the place of theirs. Those named in s3fs_required.txt must pass.
 
-Most of the others look into s3fs itself (its boto client, its cache of listings) or ask for versions and tags of objects. One
-differs on purpose: a file that an exception leaves is not stored here.
+Most of the others look into s3fs itself: its boto client, its cache of listings. One differs on purpose: a file that an exception
+leaves is not stored here.
 """
 
 import os

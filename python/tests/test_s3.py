@@ -502,8 +502,6 @@ def test_paths_hosts_and_fields():
     for how in ({"addressing": "sideways"}, {"endpoint_url": "ftp://x"}, {"key": "k", "secret": None}):
         with pytest.raises(ValueError):
             files(service, **how)
-    with pytest.raises(TypeError, match="version_aware"):
-        files(service, version_aware=True)
 
 
 def test_a_bucket_of_another_region():
@@ -680,3 +678,91 @@ def test_asynchronous(moto, bucket):
 
     bodies, last = asyncio.run(main())
     assert bodies == [pattern(n) for n in range(20)] and last == pattern(19)
+
+
+def test_versions_are_those_of_boto3(moto, boto, bucket, tmp_path):
+    boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    fs = S3FileSystem(key="a", secret="b", endpoint_url=moto, version_aware=True)
+    path, ids = f"{bucket}/dir/a b", []
+    for content in (b"one", b"two", b"three"):
+        with fs.open(path, "wb") as file:
+            file.write(content)
+        ids.append(file.version_id)
+    rows = boto.list_object_versions(Bucket=bucket, Prefix="dir/a b")["Versions"]
+    assert sorted(ids) == sorted(row["VersionId"] for row in rows) and len(set(ids)) == 3
+    boto.put_object(Bucket=bucket, Key="dir/a bc", Body=b"another object with this prefix")
+    found = fs.object_version_info(path)
+    assert {(row["VersionId"], row["IsLatest"], row["size"]) for row in found} == {
+        (row["VersionId"], row["IsLatest"], row["Size"]) for row in rows
+    }
+    first = f"{path}?versionId={ids[0]}"
+    assert fs.cat_file(path) == fs.cat(path) == b"three" and fs.cat_file(path, version_id=ids[1]) == b"two"
+    assert fs.cat(first) == b"one" and fs.cat_file(first, 1, 2) == b"n" and fs.cat_file(first, -2) == b"ne"
+    assert fs.size(first) == 3 and fs.info(path, version_id=ids[2])["size"] == 5 and fs.exists(first)
+    assert set(fs.ls(f"{bucket}/dir", versions=True)) > {f"{path}?versionId={each}" for each in ids}
+    assert fs.ls(f"{bucket}/dir") == [path, path + "c"]
+    with fs.open(path, version_id=ids[0]) as file:
+        assert (file.version_id, file.read()) == (ids[0], b"one")
+    fs.get_file(first, tmp_path / "got")
+    assert (tmp_path / "got").read_bytes() == b"one"
+    with urllib.request.urlopen(fs.url(first)) as reply:
+        assert reply.read() == b"one"
+    fs.cp_file(first, f"{bucket}/copy")
+    assert boto.get_object(Bucket=bucket, Key="copy")["Body"].read() == b"one"
+    # A file that was opened stays readable when another version follows.
+    with fs.open(path, block_size=1, cache_type="none") as file:
+        assert file.read(2) == b"th"
+        fs.pipe_file(path, b"four")
+        assert file.read() == b"ree"
+    fs.rm([first, f"{bucket}/copy"])
+    assert not fs.exists(f"{bucket}/copy")
+    assert ids[0] not in [row["VersionId"] for row in boto.list_object_versions(Bucket=bucket, Prefix="dir/a b")["Versions"]]
+    fs.rm(path)
+    assert not fs.exists(path) and fs.cat_file(path, version_id=ids[1]) == b"two"
+    with pytest.raises(S3Error):
+        fs.info(first)
+    second = f"{path}?versionId={ids[1]}"
+    for write in (lambda: fs.open(second, "wb"), lambda: fs.pipe_file(second, b"2"), lambda: fs.cp_file(second, second)):
+        with pytest.raises(ValueError, match="never changed"):
+            write()
+    with pytest.raises(ValueError, match="another version"):
+        fs.cat_file(first, version_id=ids[1])
+
+
+def test_more_versions_than_a_page(moto, boto, bucket, monkeypatch):
+    monkeypatch.setattr(warmwire.s3, "_PAGE", 3)
+    boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    fs = S3FileSystem(key="a", secret="b", endpoint_url=moto, version_aware=True)
+    ids = [boto.put_object(Bucket=bucket, Key="a+ b", Body=b"x")["VersionId"] for _ in range(8)]
+    assert sorted(row["VersionId"] for row in fs.object_version_info(f"{bucket}/a+ b")) == sorted(ids)
+
+
+def test_versions_are_refused_unless_they_are_asked_for(fs, boto, bucket):
+    assert not fs.is_bucket_versioned(bucket)
+    fs.make_bucket_versioned(bucket)
+    assert fs.is_bucket_versioned(bucket) and boto.get_bucket_versioning(Bucket=bucket)["Status"] == "Enabled"
+    fs.make_bucket_versioned(bucket, False)
+    assert not fs.is_bucket_versioned(bucket) and boto.get_bucket_versioning(Bucket=bucket)["Status"] == "Suspended"
+    fs.pipe_file(f"{bucket}/a?versionId=b", b"a key like any other")
+    assert boto.get_object(Bucket=bucket, Key="a?versionId=b")["Body"].read() == b"a key like any other"
+    for call in (lambda: fs.cat_file(f"{bucket}/a", version_id="1"), lambda: fs.object_version_info(f"{bucket}/a")):
+        with pytest.raises(ValueError, match="version_aware=True"):
+            call()
+
+
+def test_tags_are_those_of_boto3(fs, boto, bucket):
+    path = f"{bucket}/tagged"
+    fs.pipe_file(path, b"x")
+    assert fs.get_tags(path) == {}
+    fs.put_tags(path, {"a + b": "c=d @e", "c": ""})
+    assert {row["Key"]: row["Value"] for row in boto.get_object_tagging(Bucket=bucket, Key="tagged")["TagSet"]} == {"a + b": "c=d @e", "c": ""}
+    fs.put_tags(path, {"c": "2", "d": "3"}, mode="m")
+    assert fs.get_tags(path) == {"a + b": "c=d @e", "c": "2", "d": "3"}
+    fs.put_tags(path, {"e": "4"})
+    assert fs.get_tags(path) == {"e": "4"}
+    with pytest.raises(ValueError, match="mode"):
+        fs.put_tags(path, {}, mode="x")
+    with pytest.raises(S3Error, match="InvalidTag.*'<&>'"):
+        fs.put_tags(path, {"a": "<&>"})
+    with pytest.raises(S3NotFound):
+        fs.get_tags(f"{bucket}/none")

@@ -155,14 +155,16 @@ class Service:
         self._regions[bucket] = region
         return True
 
-    async def pieces(self, bucket: str, key: str, headers: dict[str, str] | None = None) -> AsyncIterator[Any]:
+    async def pieces(
+        self, bucket: str, key: str, query: dict[str, str] | None = None, headers: dict[str, str] | None = None
+    ) -> AsyncIterator[Any]:
         """Yields the reply and then the pieces of an object. After a break it goes on where it was, if the object is unchanged."""
         at, etag, attempt, is_begun = 0, "", 0, False
         while True:
             rows = dict(headers or {})
             if at:
                 rows["Range"], rows["If-Match"] = f"bytes={at}-", etag
-            reply = await self.call("GET", bucket, key, headers=rows, stream=True)
+            reply = await self.call("GET", bucket, key, query=query, headers=rows, stream=True)
             try:
                 if not is_begun:
                     is_begun, etag = True, reply.headers.get("etag", "")
@@ -240,21 +242,27 @@ def text_of(element: Any, name: str) -> str:
     return element.findtext(name) or ""
 
 
-def listed(reply: Response) -> tuple[list[Any], list[str], str]:
-    """Returns the objects, the common prefixes and the token for the next page of a listing."""
+_MARKERS = {"NextContinuationToken": "continuation-token", "NextKeyMarker": "key-marker", "NextVersionIdMarker": "version-id-marker"}
+
+
+def listed(reply: Response) -> tuple[list[Any], list[str], dict[str, str]]:
+    """Returns the objects or versions, the common prefixes, and the query of the next page of a listing; empty at the end."""
     root = parsed(reply.content)
     is_encoded = text_of(root, "EncodingType") == "url"
 
     def name(text: str) -> str:
         return unquote_plus(text) if is_encoded else text
 
-    rows = root.findall("Contents")
+    rows = [*root.findall("Contents"), *root.findall("Version")]
     for row in rows:
         key = row.find("Key")
         key.text = name(key.text or "")
     prefixes = [name(text_of(row, "Prefix")) for row in root.findall("CommonPrefixes")]
-    is_cut = text_of(root, "IsTruncated") == "true"
-    return rows, prefixes, text_of(root, "NextContinuationToken") if is_cut else ""
+    if text_of(root, "IsTruncated") != "true":
+        return rows, prefixes, {}
+    markers = {word: text_of(root, field) for field, word in _MARKERS.items()}
+    markers["key-marker"] = name(markers["key-marker"])
+    return rows, prefixes, {word: value for word, value in markers.items() if value}
 
 
 __all__ = ["S3Denied", "S3Error", "S3Exists", "S3NotFound", "Service", "listed", "parsed", "text_of"]

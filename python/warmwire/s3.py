@@ -32,6 +32,7 @@ from fsspec.spec import AbstractBufferedFile
 from ._aws import Credentials, CredentialsError, CredentialSource, FixedSource, Profile
 from ._errors import RequestError
 from ._files import Files, Read, Streamed, mirrored, waited
+from ._models import Response
 from ._s3_service import S3Denied, S3Error, S3Exists, S3NotFound, Service, listed, parsed, text_of
 from ._s3_uploads import Kept, md5, tag_of_parts
 
@@ -42,6 +43,8 @@ _LARGEST_COPY = 5 * 2**30
 _COPIED_PART = 2**30
 _IN_ONE_DELETE = 1000
 _PAGE = 1000
+_VERSION = "?versionId="
+"""Separates the key of an object from its version in a path, as in s3fs."""
 _FSSPEC = frozenset({"skip_instance_cache", "use_listings_cache", "listings_expiry_time", "max_paths", "batch_size"})
 _HEADERS = {
     "ACL": "x-amz-acl",
@@ -75,6 +78,7 @@ class S3FileSystem(Files):
     Requests that are refused for load (SlowDown) or break are sent again, up to ``retries`` times, after pauses of random length.
     ``s3_additional_kwargs`` are headers of what is written, by Amazon's names (``ServerSideEncryption``, ``StorageClass``, ``ACL``).
     ``client`` has arguments of :class:`~warmwire.AsyncClient`. ``max_concurrency`` is the number of parts on their way at once.
+    With ``version_aware=True`` a path may end in ``?versionId=ID``, and methods that read take ``version_id``.
 
     >>> warmwire.s3.S3FileSystem(key="AKIDEXAMPLE", secret="secret", endpoint_url="https://storage.example.org")
     <S3FileSystem https://storage.example.org>
@@ -106,12 +110,11 @@ class S3FileSystem(Files):
         use_ssl: bool = True,
         default_block_size: int | None = None,
         default_cache_type: str | None = None,
+        version_aware: bool = False,
         asynchronous: bool = False,
         loop: Any = None,
         **more: Any,
     ) -> None:
-        if more.pop("version_aware", False):
-            raise TypeError("version_aware is not supported: objects are read in their current version")
         unknown = sorted(set(more) - _FSSPEC)
         if unknown:
             raise TypeError(f"unknown argument: {', '.join(unknown)}")
@@ -144,20 +147,58 @@ class S3FileSystem(Files):
         )  # fmt: skip
         self.block_size, self.cache_type = default_block_size or block_size, default_cache_type or cache_type
         self.part_size = part_size
+        self.version_aware = version_aware
         self.max_concurrency = max_concurrency
         self._written = _named_headers(s3_additional_kwargs or {})
 
     def __repr__(self) -> str:
         return f"<S3FileSystem {self.service.endpoint or 's3.' + self.service.region}>"
 
+    @staticmethod
+    def _get_kwargs_from_urls(path: str) -> dict[str, Any]:
+        """Returns the arguments for a URL: one with a version needs a file system that reads versions."""
+        return {"version_aware": True} if _VERSION in path else {}
+
     def split_path(self, path: str) -> tuple[str, str]:
-        """Returns bucket and key.
+        """Returns bucket and key, without a version.
 
         >>> warmwire.s3.S3FileSystem(anon=True).split_path("s3://bucket/a/b.txt")
         ('bucket', 'a/b.txt')
         """
         bucket, _, key = self._strip_protocol(path).partition("/")
-        return bucket, key
+        return bucket, key.partition(_VERSION)[0] if self.version_aware else key
+
+    def _version_of(self, path: str) -> str:
+        """Returns the version in a path; empty for the current one."""
+        return path.partition(_VERSION)[2] if self.version_aware else ""
+
+    def _version_query(self, path: str) -> dict[str, str]:
+        version = self._version_of(path)
+        return {"versionId": version} if version else {}
+
+    def _at_version(self, path: str, version_id: str | None) -> str:
+        """Returns the path of a version of an object."""
+        if version_id is None:
+            return path
+        self._check_versions()
+        if self._version_of(path) not in ("", version_id):
+            raise ValueError(f"{path} names another version than version_id={version_id!r}")
+        return path if self._version_of(path) else path + _VERSION + version_id
+
+    def _check_versions(self) -> None:
+        if not self.version_aware:
+            raise ValueError("versions of objects need S3FileSystem(version_aware=True)")
+
+    async def _expand_path(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> list[str]:
+        # fsspec takes the question mark before a version for a pattern.
+        given = [path] if isinstance(path, str) else list(path)
+        versions = [self._strip_protocol(each) for each in given if self._version_of(each)]
+        others = [each for each in given if not self._version_of(each)]
+        if not others:
+            return versions
+        if versions:
+            path = others
+        return [*versions, *await super()._expand_path(path, recursive=recursive, maxdepth=maxdepth, **kwargs)]
 
     def _object(self, path: str) -> tuple[str, str]:
         bucket, key = self.split_path(path)
@@ -165,15 +206,23 @@ class S3FileSystem(Files):
             raise NoObject(f"{path or 's3://'} is not an object: a path is bucket/key")
         return bucket, key
 
+    def _object_to_write(self, path: str) -> tuple[str, str]:
+        if self._version_of(path):
+            raise ValueError(f"{path}: a version is never changed; write to the path without it")
+        return self._object(path)
+
     # Reading
 
-    async def _cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        bucket, key = self._object(path)
+    async def _cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, version_id: str | None = None, **kwargs: Any
+    ) -> bytes:
+        path = self._at_version(path, version_id)
         if (start is not None and start < 0 and end is None) or (end or 0) >= 0 and (start or 0) >= 0:
-            return await self._piece(bucket, key, start, end)
-        return await self._piece(bucket, key, *await self._limits_of(path, start, end))
+            return await self._piece(path, start, end)
+        return await self._piece(path, *await self._limits_of(path, start, end))
 
-    async def _piece(self, bucket: str, key: str, start: int | None, end: int | None, etag: str | None = None) -> bytes:
+    async def _piece(self, path: str, start: int | None, end: int | None, etag: str | None = None) -> bytes:
+        bucket, key = self._object(path)
         headers = {"If-Match": etag} if etag else {}
         if start is not None and end is not None and start >= end or end == 0:
             return b""
@@ -182,7 +231,7 @@ class S3FileSystem(Files):
         elif start or end is not None:
             headers["Range"] = f"bytes={start or 0}-{'' if end is None else end - 1}"
         try:
-            reply = await self.service.call("GET", bucket, key, headers=headers)
+            reply = await self.service.call("GET", bucket, key, query=self._version_query(path), headers=headers)
         except S3Error as error:
             if error.status == 416:  # behind the end, or an empty object
                 return b""
@@ -193,7 +242,7 @@ class S3FileSystem(Files):
         return body
 
     async def _pieces(self, path: str, callback: Any) -> AsyncIterator[bytes]:
-        pieces = self.service.pieces(*self._object(path))
+        pieces = self.service.pieces(*self._object(path), self._version_query(path))
         reply = await pieces.__anext__()
         if "content-length" in reply.headers:
             callback.set_size(int(reply.headers["content-length"]))
@@ -201,7 +250,10 @@ class S3FileSystem(Files):
             callback.relative_update(len(piece))
             yield piece
 
-    async def _get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, **kwargs: Any) -> None:
+    async def _get_file(
+        self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, version_id: str | None = None, **kwargs: Any
+    ) -> None:
+        rpath = self._at_version(rpath, version_id)
         if not hasattr(lpath, "write") and os.path.isdir(lpath):
             return
         if not self.split_path(rpath)[1]:
@@ -216,41 +268,49 @@ class S3FileSystem(Files):
 
     # Listing
 
-    async def _info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+    async def _info(self, path: str, version_id: str | None = None, **kwargs: Any) -> dict[str, Any]:
+        version = self._version_query(self._at_version(path, version_id))
         bucket, key = self.split_path(path)
         path = f"{bucket}/{key}" if key else bucket
         if not bucket:
             return _folder("")
         if key:
             try:
-                return _described(path, await self.service.call("HEAD", bucket, key))
+                return _described(path, await self.service.call("HEAD", bucket, key, query=version))
             except S3NotFound:
-                pass
+                if version:
+                    raise
         async for _, _ in self._pages(bucket, key + "/" if key else "", "/", is_probe=True):
             return _folder(path)
         raise S3NotFound(path, "NoSuchKey", "neither an object nor a prefix of one", 404)
 
     async def _pages(
-        self, bucket: str, prefix: str, delimiter: str = "", is_probe: bool = False
+        self, bucket: str, prefix: str, delimiter: str = "", is_probe: bool = False, versions: bool = False
     ) -> AsyncIterator[tuple[list[Any], list[str]]]:
-        query = {"list-type": "2", "prefix": prefix, "max-keys": str(1 if is_probe else _PAGE), "encoding-type": "url"}
+        query = {"prefix": prefix, "max-keys": str(1 if is_probe else _PAGE), "encoding-type": "url"}
+        query.update({"versions": ""} if versions else {"list-type": "2"})
         if delimiter:
             query["delimiter"] = delimiter
         while True:
-            rows, prefixes, token = listed(await self.service.call("GET", bucket, query=query))
+            rows, prefixes, following = listed(await self.service.call("GET", bucket, query=query))
             if is_probe and prefix and not rows and not prefixes:
                 return
             yield rows, prefixes
-            if not token or is_probe:
+            if not following or is_probe:
                 return
-            query["continuation-token"] = token
+            query.update(following)
 
-    async def _ls(self, path: str, detail: bool = False, refresh: bool = False, **kwargs: Any) -> Any:
+    async def _ls(self, path: str, detail: bool = False, refresh: bool = False, versions: bool = False, **kwargs: Any) -> Any:
+        """Lists a directory. With ``versions`` an entry is a version of an object, named with it."""
+        if versions:
+            self._check_versions()
         bucket, key = self.split_path(path)
-        found = await self._buckets() if not bucket else await self._folder_of(bucket, key)
+        found = await self._buckets() if not bucket else await self._folder_of(bucket, key, versions)
         if not found and key:
-            info = await self._info(path)
-            found = [info] if info["type"] == "file" else []
+            if versions:
+                found = [_named_version(each) for each in await self._object_version_info(path)]
+            elif (info := await self._info(path))["type"] == "file":
+                found = [info]
         return found if detail else sorted(entry["name"] for entry in found)
 
     async def _buckets(self) -> list[dict[str, Any]]:
@@ -261,13 +321,23 @@ class S3FileSystem(Files):
             {**_folder(text_of(row, "Name")), "CreationDate": _moment(text_of(row, "CreationDate"))} for row in root.iter("Bucket")
         ]
 
-    async def _folder_of(self, bucket: str, key: str) -> list[dict[str, Any]]:
+    async def _object_version_info(self, path: str) -> list[dict[str, Any]]:
+        self._check_versions()
+        bucket, key = self._object(path)
+        found = [row async for rows, _ in self._pages(bucket, key, versions=True) for row in rows]
+        return [_listed_row(bucket, row) for row in found if row.findtext("Key") == key]
+
+    def object_version_info(self, path: str) -> list[dict[str, Any]]:
+        """Returns the versions of an object, the current one first; ``VersionId`` and ``IsLatest`` are among their facts."""
+        return waited(self, self._object_version_info, path)
+
+    async def _folder_of(self, bucket: str, key: str, versions: bool = False) -> list[dict[str, Any]]:
         prefix = key + "/" if key else ""
         found = []
-        async for rows, prefixes in self._pages(bucket, prefix, "/"):
+        async for rows, prefixes in self._pages(bucket, prefix, "/", versions=versions):
             found += [_folder(f"{bucket}/{each.rstrip('/')}") for each in prefixes if each != prefix]
             found += [entry for row in rows if (entry := _listed_row(bucket, row))["name"].rstrip("/") != f"{bucket}/{key}".rstrip("/")]
-        return found
+        return [_named_version(entry) for entry in found] if versions else found
 
     async def _find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, prefix: str | None = "", **kwargs: Any
@@ -359,7 +429,7 @@ class S3FileSystem(Files):
     def _kept(self, lpath: Any, rpath: str, part: int) -> Kept:
         found = os.stat(lpath)
         facts = {"size": found.st_size, "modified_ns": found.st_mtime_ns, "part": part}
-        return Kept(self.service.url(*self._object(rpath)), os.path.realpath(lpath), facts)
+        return Kept(self.service.url(*self._object_to_write(rpath)), os.path.realpath(lpath), facts)
 
     async def _upload(
         self,
@@ -374,7 +444,7 @@ class S3FileSystem(Files):
         kept: Kept | None = None,
     ) -> None:
         """Sends an object in one request, or in parts at the same time. With ``kept`` an earlier upload is continued."""
-        bucket, key = self._object(path)
+        bucket, key = self._object_to_write(path)
         headers = {**self._written, **_named_headers(given)}
         if mode == "create":
             # Services that do not know the condition would overwrite.
@@ -457,16 +527,16 @@ class S3FileSystem(Files):
         return reply.headers.get("etag", "").strip('"') == tag_of_parts([md5(content(number)) for number in numbers])
 
     async def _cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        (bucket1, key1), (bucket2, key2) = self.split_path(path1), self.split_path(path2)
-        if not key1 or not key2:
-            raise NoObject(f"{path1} or {path2} is not an object: a path is bucket/key")
+        (bucket1, key1), (bucket2, key2) = self._object(path1), self._object_to_write(path2)
         try:
-            size = int((await self.service.call("HEAD", bucket1, key1)).headers.get("content-length", "0"))
+            head = await self.service.call("HEAD", bucket1, key1, query=self._version_query(path1))
+            size = int(head.headers.get("content-length", "0"))
         except S3NotFound:
             if await self._isdir(path1):
                 return  # prefixes exist with their objects
             raise
-        source = {"x-amz-copy-source": quote(f"/{bucket1}/{key1}", safe="/~")}
+        version = self._version_of(path1)
+        source = {"x-amz-copy-source": quote(f"/{bucket1}/{key1}", safe="/~") + (version and _VERSION + quote(version, safe="~"))}
         headers = {**self._written, **_named_headers(kwargs)}
         if size <= _LARGEST_COPY:
             await self.service.call("PUT", bucket2, key2, headers={**headers, **source})
@@ -498,7 +568,7 @@ class S3FileSystem(Files):
     async def _rm_file(self, path: str, **kwargs: Any) -> None:
         bucket, key = self.split_path(path)
         if key:
-            await self.service.call("DELETE", bucket, key)
+            await self.service.call("DELETE", bucket, key, query=self._version_query(path))
         else:
             await self._rmdir(path)
 
@@ -506,6 +576,9 @@ class S3FileSystem(Files):
         by_bucket: dict[str, list[str]] = {}
         buckets = []
         for one in await self._expand_path(path, recursive=False):
+            if self._version_of(one):
+                await self._rm_file(one)
+                continue
             bucket, key = self.split_path(one)
             keys = by_bucket.setdefault(bucket, [])
             keys += [key] if key else []
@@ -530,9 +603,8 @@ class S3FileSystem(Files):
             return
         rows = "".join(f"<Object><Key>{escape(key)}</Key></Object>" for key in keys)
         body = f'<?xml version="1.0" encoding="UTF-8"?><Delete><Quiet>true</Quiet>{rows}</Delete>'.encode()
-        digest = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
-        headers = {"Content-MD5": digest, "Content-Type": "application/xml"}
-        root = parsed((await self.service.call("POST", bucket, query={"delete": ""}, headers=headers, content=body)).content)
+        reply = await self.service.call("POST", bucket, query={"delete": ""}, headers=_xml_headers(body), content=body)
+        root = parsed(reply.content)
         for error in root.iter("Error"):
             code = text_of(error, "Code")
             kind = S3Denied if code == "AccessDenied" else S3Error
@@ -577,11 +649,55 @@ class S3FileSystem(Files):
         """Removes an empty bucket."""
         waited(self, self._rmdir, path)
 
+    async def _is_bucket_versioned(self, bucket: str) -> bool:
+        reply = await self.service.call("GET", self.split_path(bucket)[0], query={"versioning": ""})
+        return text_of(parsed(reply.content), "Status") == "Enabled"
+
+    def is_bucket_versioned(self, bucket: str) -> bool:
+        """Returns whether the bucket keeps the versions of its objects."""
+        return waited(self, self._is_bucket_versioned, bucket)
+
+    async def _make_bucket_versioned(self, bucket: str, versioned: bool = True) -> None:
+        status = "Enabled" if versioned else "Suspended"
+        body = f"<VersioningConfiguration><Status>{status}</Status></VersioningConfiguration>".encode()
+        await self.service.call("PUT", self.split_path(bucket)[0], query={"versioning": ""}, headers=_xml_headers(body), content=body)
+
+    def make_bucket_versioned(self, bucket: str, versioned: bool = True) -> None:
+        """Makes the bucket keep the versions of its objects, or no further ones."""
+        waited(self, self._make_bucket_versioned, bucket, versioned)
+
+    # Tags
+
+    async def _get_tags(self, path: str) -> dict[str, str]:
+        bucket, key = self._object(path)
+        reply = await self.service.call("GET", bucket, key, query={"tagging": "", **self._version_query(path)})
+        return {text_of(tag, "Key"): text_of(tag, "Value") for tag in parsed(reply.content).iter("Tag")}
+
+    def get_tags(self, path: str) -> dict[str, str]:
+        """Returns the tags of an object."""
+        return waited(self, self._get_tags, path)
+
+    async def _put_tags(self, path: str, tags: dict[str, str], mode: str = "o") -> None:
+        if mode not in ("o", "m"):
+            raise ValueError(f"mode is 'o' (overwrite) or 'm' (merge), not {mode!r}")
+        bucket, key = self._object(path)
+        rows = "".join(
+            f"<Tag><Key>{escape(name)}</Key><Value>{escape(value)}</Value></Tag>"
+            for name, value in {**(await self._get_tags(path) if mode == "m" else {}), **tags}.items()
+        )
+        body = f"<Tagging><TagSet>{rows}</TagSet></Tagging>".encode()
+        query = {"tagging": "", **self._version_query(path)}
+        await self.service.call("PUT", bucket, key, query=query, headers=_xml_headers(body), content=body)
+
+    def put_tags(self, path: str, tags: dict[str, str], mode: str = "o") -> None:
+        """Sets the tags of an object: in place of those that it has, or with mode ``"m"`` beside them."""
+        waited(self, self._put_tags, path, tags, mode)
+
     # Facts
 
-    def modified(self, path: str) -> datetime:
+    def modified(self, path: str, version_id: str | None = None) -> datetime:
         """Returns when the object was written."""
-        info = self.info(path)
+        info = self.info(path, version_id=version_id)
         if info["type"] != "file":
             raise IsADirectoryError(path)
         found: datetime = info["LastModified"]
@@ -601,12 +717,13 @@ class S3FileSystem(Files):
         bucket, key = self._object(path)
         source = self.service.source
         if source is None:
-            return self.service.url(bucket, key)
+            return self.service.url(bucket, key, self._version_query(path))
         method = {"get_object": "GET", "put_object": "PUT", "head_object": "HEAD", "delete_object": "DELETE"}.get(client_method)
         if method is None:
             raise ValueError(f"{client_method!r}: get_object, put_object, head_object or delete_object")
         keys = await source.get()
-        return _presigned(method, self.service.url(bucket, key), keys, self.service.region, expires, datetime.now(timezone.utc))
+        url, version = self.service.url(bucket, key), self._version_query(path)
+        return _presigned(method, url, keys, self.service.region, expires, datetime.now(timezone.utc), version)
 
     def url(self, path: str, expires: int = 3600, client_method: str = "get_object", **kwargs: Any) -> str:
         """Returns a signed URL with which anybody may read the object for ``expires`` seconds."""
@@ -627,8 +744,10 @@ class S3FileSystem(Files):
         cache_type: str | None = None,
         cache_options: dict[str, Any] | None = None,
         size: int | None = None,
+        version_id: str | None = None,
         **kwargs: Any,
     ) -> Any:
+        path = self._at_version(path, version_id)
         if mode not in ("rb", "wb", "ab", "xb"):
             raise ValueError(f"{mode!r} is no way to open a file")
         self._object(path)
@@ -636,10 +755,13 @@ class S3FileSystem(Files):
             info = self.info(path)
             if info["type"] == "directory":
                 raise IsADirectoryError(path)
+            if self.version_aware and info["VersionId"]:
+                path = self._at_version(path, info["VersionId"])
             return _Object(
                 self, path, "rb", block_size or self.block_size, cache_type=cache_type or self.cache_type,
                 cache_options=cache_options, details=info if size is None else {**info, "size": size},
             )  # fmt: skip
+        self._object_to_write(path)
         return _Written(self, path, mode, block_size or self.part_size, autocommit=autocommit, headers=_named_headers(kwargs))
 
     async def open_async(self, path: str, mode: str = "rb", **kwargs: Any) -> Streamed:
@@ -701,13 +823,13 @@ class _Parts:
         reply = await self._service.call("PUT", self._bucket, self._key, query=self._query(number), headers=headers)
         self._tags[number] = text_of(parsed(reply.content), "ETag")
 
-    async def complete(self, headers: dict[str, str]) -> None:
+    async def complete(self, headers: dict[str, str]) -> Response:
         """Makes the parts an object."""
         rows = "".join(
             f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(tag)}</ETag></Part>" for number, tag in sorted(self._tags.items())
         )
         body = f"<CompleteMultipartUpload>{rows}</CompleteMultipartUpload>".encode()
-        await self._service.call("POST", self._bucket, self._key, query={"uploadId": self._id}, headers=headers, content=body)
+        return await self._service.call("POST", self._bucket, self._key, query={"uploadId": self._id}, headers=headers, content=body)
 
     async def abort(self) -> None:
         """Has the service forget the parts, which would cost money. Failures are ignored: an error is on its way to the caller."""
@@ -716,16 +838,17 @@ class _Parts:
 
 
 class _Object(Read):
-    """An object that is read in pieces, all of one version."""
+    """An object that is read in pieces, all of one version: ``version_id``, if the file system reads versions."""
 
     def __init__(self, *args: Any, details: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(*args, size=details["size"], **kwargs)
         self.details = details
+        self.version_id: str | None = self.fs._version_of(self.path) or None
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         try:
             files: S3FileSystem = self.fs
-            return waited(files, files._piece, *files.split_path(self.path), start, end, self.details.get("ETag"))
+            return waited(files, files._piece, self.path, start, end, self.details.get("ETag"))
         except S3Error as error:
             if error.status == 412:
                 raise FileExpired(self.path) from error
@@ -758,6 +881,7 @@ class _Written(AbstractBufferedFile):
         self._upload: _Parts | None = None
         self._sending: list[Any] = []
         self._number, self._last = 0, b""
+        self.version_id: str | None = None
         try:
             if mode == "xb" and fs.exists(path):
                 raise S3Exists(path, "PreconditionFailed", "it exists already", 412)
@@ -830,15 +954,18 @@ class _Written(AbstractBufferedFile):
         only_new = {"If-None-Match": "*"} if self.mode == "xb" else {}
         if self._upload is None:
             headers = {**self._headers, **only_new}
-            waited(self.fs, self.fs.service.call, "PUT", self._bucket, self._key, headers=headers, content=self._last)
+            service: Service = self.fs.service
+            reply = waited(self.fs, service.call, "PUT", self._bucket, self._key, headers=headers, content=self._last)
         else:
             try:
                 while self._sending:
                     self._sending.pop(0).result()
-                waited(self.fs, self._parts.complete, only_new)
+                reply = waited(self.fs, self._parts.complete, only_new)
             except BaseException:
                 self.discard()
                 raise
+        if self.fs.version_aware:
+            self.version_id = reply.headers.get("x-amz-version-id")
         self._is_done = True
         self._last = b""
 
@@ -909,6 +1036,18 @@ def _named_headers(given: dict[str, Any]) -> dict[str, str]:
     return found
 
 
+def _xml_headers(body: bytes) -> dict[str, str]:
+    """Returns the headers of a request whose body is XML; services want its digest."""
+    digest = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+    return {"Content-MD5": digest, "Content-Type": "application/xml"}
+
+
+def _named_version(entry: dict[str, Any]) -> dict[str, Any]:
+    """Returns an entry of a listing with its version in the name. Objects older than the versions of their bucket have none."""
+    version = entry.get("VersionId") or "null"
+    return entry if version == "null" else {**entry, "name": entry["name"] + _VERSION + version}
+
+
 def _moment(text: str) -> datetime:
     return datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
 
@@ -928,6 +1067,7 @@ def _listed_row(bucket: str, row: Any) -> dict[str, Any]:
         "ETag": text_of(row, "ETag"),
         "LastModified": _moment(text_of(row, "LastModified")),
         "StorageClass": text_of(row, "StorageClass") or "STANDARD",
+        **({"VersionId": text_of(row, "VersionId"), "IsLatest": text_of(row, "IsLatest") == "true"} if row.tag == "Version" else {}),
     }
 
 
@@ -948,12 +1088,15 @@ def _described(path: str, reply: Any) -> dict[str, Any]:
     }
 
 
-def _presigned(method: str, url: str, keys: Credentials, region: str, expires: int, now: datetime) -> str:
+def _presigned(
+    method: str, url: str, keys: Credentials, region: str, expires: int, now: datetime, query: dict[str, str] | None = None
+) -> str:
     """Returns the URL with its signature in the query (Signature Version 4)."""
     parts = urlsplit(url)
     day, stamp = now.strftime("%Y%m%d"), now.strftime("%Y%m%dT%H%M%SZ")
     scope = f"{day}/{region}/s3/aws4_request"
     words = {
+        **(query or {}),
         "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
         "X-Amz-Credential": f"{keys.access_key}/{scope}",
         "X-Amz-Date": stamp,
@@ -961,13 +1104,13 @@ def _presigned(method: str, url: str, keys: Credentials, region: str, expires: i
         "X-Amz-SignedHeaders": "host",
         **({"X-Amz-Security-Token": keys.token} if keys.token else {}),
     }
-    query = "&".join(f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in sorted(words.items()))
-    canonical = "\n".join([method, parts.path, query, f"host:{parts.netloc}", "", "host", "UNSIGNED-PAYLOAD"])
+    signed = "&".join(f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in sorted(words.items()))
+    canonical = "\n".join([method, parts.path, signed, f"host:{parts.netloc}", "", "host", "UNSIGNED-PAYLOAD"])
     wanted = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()])
     key = b"AWS4" + keys.secret_key.encode()
     for part in (day, region, "s3", "aws4_request"):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    return f"{url}?{query}&X-Amz-Signature={hmac.new(key, wanted.encode(), hashlib.sha256).hexdigest()}"
+    return f"{url}?{signed}&X-Amz-Signature={hmac.new(key, wanted.encode(), hashlib.sha256).hexdigest()}"
 
 
 __all__ = ["Credentials", "CredentialsError", "FileExpired", "NoObject", "S3Denied", "S3Error", "S3Exists", "S3FileSystem", "S3NotFound", "register"]
