@@ -52,5 +52,5 @@ alias_pages() {
 	for name; do echo ".so man3/$page.3" >"$dest/share/man/man3/$name.3"; done
 }
 alias_pages warmwire_pool warmwire_each warmwire_close warmwire_open
-alias_pages warmwire_upload warmwire_upload_place
+alias_pages warmwire_upload warmwire_upload_place warmwire_upload_verify
 alias_pages warmwire_watch warmwire_watch_add warmwire_watch_free warmwire_watch_run warmwire_watch_status warmwire_watch_stop

@@ -152,6 +152,8 @@ CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
 #define WARMWIRE_UPLOAD_TUS 2    /* Like RESUME. Over HTTP by tus 1.0, for which CURLOPT_URL creates uploads. */
 #define WARMWIRE_UPLOAD_IETF 3   /* Like RESUME. Over HTTP by draft-ietf-httpbis-resumable-upload, interop version 6: a PUT, or
                                     the method of CURLOPT_CUSTOMREQUEST. A server that does not know it gets the PUT alone. */
+#define WARMWIRE_UPLOAD_VERIFY 16 /* Added to a mode: the server is asked for a checksum of the file at the end, over FTP
+                                     (HASH, XSHA256 and the like) and SFTP (check-file). See warmwire_upload_verify(). */
 
 /* Lets uploads of a handle (CURLOPT_UPLOAD) continue. A transfer that is cut fails as usual. The next transfer of the handle
  * asks the server how much it has, and sends the rest, if CURLOPT_URL and CURLOPT_INFILESIZE_LARGE are the same; the source
@@ -177,6 +179,13 @@ CURL_EXTERN CURLcode warmwire_upload(CURL *easy, long mode, const char *begun);
  * by IETF in CURLOPT_HEADERFUNCTION at the end of a head with status 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a
  * bad handle or a NULL `place`; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
+
+/* Compares a file, the source of the handle's last upload, with the checksum that the server has of it. To be called once
+ * after a transfer by a mode with WARMWIRE_UPLOAD_VERIFY that returned CURLE_OK. Reads the whole file. Stores 1 in *compared
+ * if there was a checksum, else 0; `compared` may be NULL. Returns CURLE_OK if the file is the same or there was no
+ * checksum; CURLE_RANGE_ERROR if it differs: the next upload sends all of it; CURLE_FILE_COULDNT_READ_FILE;
+ * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `file`. After a failure, CURLOPT_ERRORBUFFER has the reason. */
+CURL_EXTERN CURLcode warmwire_upload_verify(CURL *easy, const char *file, long *compared);
 
 /* Modes of warmwire_why(): */
 #define WARMWIRE_WHY_OFF 0  /* Keeps no reasons. The default. */

@@ -32,6 +32,15 @@ int main(void)
   curl_easy_reset(easy);
   SAME(is_at(easy, NULL), 1);
   SAME(warmwire_upload(easy, 4, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_VERIFY | 4, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
+  /* Without a transfer there is no checksum. */
+  long compared = 7;
+  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_RESUME | WARMWIRE_UPLOAD_VERIFY, NULL), CURLE_OK);
+  SAME(warmwire_upload_verify(easy, "/nonexistent", &compared), CURLE_OK);
+  SAME(compared, 0);
+  SAME(warmwire_upload_verify(easy, "/nonexistent", NULL), CURLE_OK);
+  SAME(warmwire_upload_verify(easy, NULL, &compared), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_upload_verify(NULL, "/nonexistent", &compared), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_upload(easy, -1, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_upload(NULL, WARMWIRE_UPLOAD_TUS, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_upload_place(easy, NULL), CURLE_BAD_FUNCTION_ARGUMENT);

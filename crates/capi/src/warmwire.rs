@@ -1,8 +1,9 @@
 //! The functions of include/curl/warmwire.h: the process-wide pool, pipelining of FTP and SMTP commands,
-//! WebSocket extensions, policies, the reasons of a transfer. They are not curl's, and have their own version
-//! node.
+//! WebSocket extensions, policies, uploads, the reasons of a transfer. They are not curl's, and have their
+//! own version node.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
+use std::fs::File;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use engine::upload_resumption::UploadMode;
 use engine::why::Record;
 use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
+use wire::upload::compare;
 
 use crate::easy;
 use crate::global::prepare_process;
@@ -34,6 +36,9 @@ pub struct Connection {
 
 /// `warmwire_each_fn`
 pub type EachFn = unsafe extern "C-unwind" fn(*const Connection, *mut c_void) -> c_int;
+
+/// WARMWIRE_UPLOAD_VERIFY
+const UPLOAD_VERIFY: i64 = 16;
 
 /// Maximum count: a larger one is a mistake.
 const MOST_TO_OPEN: usize = 10_000;
@@ -209,9 +214,11 @@ pub unsafe extern "C-unwind" fn warmwire_upload(
     begun: *const c_char,
 ) -> c_int {
     easy::run(easy, Entry::EasySetopt, |handle, _| {
-        let mode = UploadMode::from_number(from_long(mode)).ok_or(Code::BadFunctionArgument)?;
+        let number = from_long(mode);
+        let mode = UploadMode::from_number(number & !UPLOAD_VERIFY).ok_or(Code::BadFunctionArgument)?;
         let resumption = &handle.easy.state().upload_resumption;
         resumption.set(mode);
+        resumption.ask_digest(number & UPLOAD_VERIFY != 0);
         if !begun.is_null() {
             // SAFETY: not NULL, so a string by the caller's promise.
             resumption.set_place(unsafe { CStr::from_ptr(begun) }.to_bytes());
@@ -238,6 +245,48 @@ pub unsafe extern "C-unwind" fn warmwire_upload_place(easy: *mut c_void, place: 
         // SAFETY: as above.
         unsafe { ptr::write(place, copy) };
         Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle; `file` is NULL or a string; `compared` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_upload_verify(
+    easy: *mut c_void,
+    file: *const c_char,
+    compared: *mut c_long,
+) -> c_int {
+    if file.is_null() {
+        return Code::BadFunctionArgument.id();
+    }
+    let note = |found: bool| {
+        if !compared.is_null() {
+            // SAFETY: not NULL, so writable by the caller's promise.
+            unsafe { ptr::write(compared, found.into()) };
+        }
+    };
+    note(false);
+    easy::run(easy, Entry::EasyGetinfo, |handle, _| {
+        let state = handle.easy.state();
+        let Some(digest) = state.upload_resumption.take_digest() else { return Ok(()) };
+        // SAFETY: not NULL, so a string by the caller's promise.
+        let path = engine::sys::path(unsafe { CStr::from_ptr(file) }.to_bytes());
+        let verdict = File::open(&path).and_then(|mut source| compare(&mut source, &digest));
+        let fail = |code: Code, text: String| {
+            state.set_message(&text);
+            Err(code)
+        };
+        match verdict {
+            Ok(Ok(())) => {
+                note(true);
+                Ok(())
+            }
+            Ok(Err(difference)) => {
+                note(true);
+                fail(Code::RangeError, difference)
+            }
+            Err(error) => fail(Code::FileCouldntReadFile, format!("{}: {error}", path.display())),
+        }
     })
 }
 

@@ -486,7 +486,7 @@ impl EasyState {
     }
 
     /// Stores the text of a failure and copies it to the application's buffer.
-    pub(crate) fn set_message(&self, text: &str) {
+    pub fn set_message(&self, text: &str) {
         text.clone_into(&mut self.message.borrow_mut());
         self.callbacks.fail(text);
     }

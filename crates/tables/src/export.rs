@@ -13,7 +13,7 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 17] = [
+pub const OWN_EXPORTS: [&str; 18] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_ftp_pipeline",
@@ -23,6 +23,7 @@ pub const OWN_EXPORTS: [&str; 17] = [
     "warmwire_smtp_pipeline",
     "warmwire_upload",
     "warmwire_upload_place",
+    "warmwire_upload_verify",
     "warmwire_watch",
     "warmwire_watch_add",
     "warmwire_watch_free",

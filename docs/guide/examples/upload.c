@@ -94,12 +94,15 @@ int main(int argc, char **argv)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, getenv("UPLOAD_METHOD")); /* NULL: PUT */
   if(getenv("UPLOAD_RATE"))
     curl_easy_setopt(easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)atol(getenv("UPLOAD_RATE")));
-  warmwire_upload(easy, mode, recall(&upload));
+  warmwire_upload(easy, mode | WARMWIRE_UPLOAD_VERIFY, recall(&upload));
 
   CURLcode result = CURLE_OK;
   for(int attempt = 0; attempt < 100; attempt++) {
     result = curl_easy_perform(easy);
     if(result == CURLE_OK) {
+      long compared = 0;
+      result = warmwire_upload_verify(easy, argv[1], &compared);
+      printf("checksum: %s\n", result != CURLE_OK ? "differs" : compared ? "compared" : "none");
       remove(upload.state);
       break;
     }

@@ -42,10 +42,14 @@ impl Peer {
         Peer { server, cutter, url, mode, variables: Vec::new() }
     }
 
-    fn all() -> Vec<Peer> {
-        let ftp = Ftpd::start(FtpdKind::Vsftpd, &Authority::new().good(), &[]).unwrap();
+    fn ftp(kind: FtpdKind) -> Peer {
+        let ftp = Ftpd::start(kind, &Authority::new().good(), &[]).unwrap();
         let (port, url) = (ftp.port, ftp.url("/up/f"));
-        let ftp = Peer::new(Server::Ftp(ftp), port, &url, "resume");
+        Peer::new(Server::Ftp(ftp), port, &url, "resume")
+    }
+
+    fn all() -> Vec<Peer> {
+        let ftp = Peer::ftp(FtpdKind::Vsftpd);
         let ssh = Sshd::start("").unwrap();
         let (port, url) = (ssh.port, ssh.url("sftp", &ssh.path("f").display().to_string()));
         let key = ssh.path("user_ed25519").display().to_string();
@@ -100,10 +104,21 @@ impl Peer {
     }
 
     fn upload(&self, program: &Path, folder: &Path) -> Child {
+        self.command(program, folder).spawn().unwrap()
+    }
+
+    /// Runs the program to its end. Returns its status and its line about the checksum.
+    fn verified(&self, program: &Path, folder: &Path) -> (Option<i32>, String) {
+        let output = self.command(program, folder).stdout(Stdio::piped()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    fn command(&self, program: &Path, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.args(["f", &self.url, self.mode, "state"]).current_dir(folder);
         command.env("LD_LIBRARY_PATH", library()).envs(self.variables.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
     }
 }
 
@@ -162,4 +177,33 @@ fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
         assert!(kills >= SIZE / PIECE - 2, "{}: {kills} kills", peer.url);
         peer.has(&body);
     }
+}
+
+#[test]
+fn a_c_program_compares_its_source_with_the_servers_checksum() {
+    let (_scratch, program) = upload_program();
+    let body = pattern(SIZE);
+    for (kind, line) in [(FtpdKind::Vsftpd, "checksum: none\n"), (FtpdKind::Proftpd, "checksum: compared\n")]
+    {
+        let peer = Peer::ftp(kind);
+        let folder = folder(&program, "verify", &body);
+        assert_eq!(peer.verified(&program, &folder), (Some(0), line.to_owned()), "{kind:?}");
+        peer.has(&body);
+    }
+    // The part is changed at the server after a kill: its size alone would not show it.
+    let peer = Peer::ftp(FtpdKind::Proftpd);
+    let folder = folder(&program, "changed", &body);
+    peer.cut(Cut::Silence);
+    assert!(!wait(&mut peer.upload(&program, &folder), Some(&peer)), "killed");
+    peer.cutter.set(Plan::default());
+    let Server::Ftp(server) = &peer.server else { unreachable!("it is one of FTP") };
+    let mut part = server.file("/up/f").unwrap();
+    assert!(part.len() > 1000 && body.starts_with(&part));
+    part[500] ^= 1;
+    server.put("/up/f", &part).unwrap();
+    let differs = (Some(33), "checksum: differs\n".to_owned());
+    assert_eq!(peer.verified(&program, &folder), differs);
+    let again = (Some(0), "checksum: compared\n".to_owned());
+    assert_eq!(peer.verified(&program, &folder), again);
+    peer.has(&body);
 }

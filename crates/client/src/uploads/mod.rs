@@ -2,11 +2,10 @@
 //! it continues is decided by [`wire::upload`].
 
 mod attempts;
-mod comparison;
 mod held;
 mod record;
 
 pub use attempts::goes_on;
-pub use comparison::compare;
 pub use held::Held;
 pub use record::{Record, Stamp, key};
+pub use wire::upload::compare;

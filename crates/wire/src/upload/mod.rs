@@ -3,8 +3,10 @@
 //!
 //! docs/decisions/0016 says why an upload continues only where the peer says it ended.
 
+mod comparison;
 mod decide;
 pub mod digest;
 pub mod http;
 
+pub use comparison::compare;
 pub use decide::{Facts, Peer, Protocol, Refusal, Step, decide};

@@ -160,7 +160,7 @@ fn through(run: &Context, wrapper: &Path) {
 }
 
 /// Pages that an installation has, among others.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "man1/warmwire.1",
     "man1/warmwire-run.1",
     "man3/warmwire_pool.3",
@@ -171,6 +171,7 @@ const PAGES: [&str; 12] = [
     "man3/warmwire_policy.3",
     "man3/warmwire_upload.3",
     "man3/warmwire_upload_place.3",
+    "man3/warmwire_upload_verify.3",
     "man3/warmwire_watch_run.3",
     "man3/warmwire_why.3",
 ];

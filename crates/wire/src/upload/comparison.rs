@@ -2,28 +2,33 @@
 
 use std::io::{self, Read};
 
-use wire::hex;
-use wire::upload::digest::{Digest, Function};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Sha256, Sha512};
 
-use crate::segments::checksum::{Algorithm, Check, Sum};
+use super::digest::{Digest, Function};
+use crate::hex;
 
 /// Compares the source with the server's checksum. The inner error says how they differ.
 pub fn compare(source: &mut dyn Read, digest: &Digest) -> io::Result<Result<(), String>> {
-    let algorithm = match digest.function {
-        Function::Sha256 => Algorithm::Sha256,
-        Function::Sha512 => Algorithm::Sha512,
-        Function::Sha1 => Algorithm::Sha1,
-        Function::Md5 => Algorithm::Md5,
+    let of_source = match digest.function {
+        Function::Sha256 => digest_of::<Sha256>(source)?,
+        Function::Sha512 => digest_of::<Sha512>(source)?,
+        Function::Sha1 => digest_of::<Sha1>(source)?,
+        Function::Md5 => digest_of::<Md5>(source)?,
         Function::Crc32 => {
             let mut hasher = crc32fast::Hasher::new();
             pieces(source, |piece| hasher.update(piece))?;
-            return Ok(judge(digest, &hasher.finalize().to_be_bytes()));
+            hasher.finalize().to_be_bytes().to_vec()
         }
     };
-    let sum = Sum { algorithm, digest: digest.value.clone() };
-    let mut check = Check::new(vec![sum], false).expect("there is a sum");
-    pieces(source, |piece| check.update(piece))?;
-    Ok(judge(digest, &check.digest(algorithm)))
+    Ok(judge(digest, &of_source))
+}
+
+fn digest_of<H: sha2::Digest>(source: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut hasher = H::new();
+    pieces(source, |piece| hasher.update(piece))?;
+    Ok(hasher.finalize().to_vec())
 }
 
 fn pieces(source: &mut dyn Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
