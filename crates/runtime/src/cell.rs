@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(*cell.borrow(), 2);
         none_is_borrowed();
         let alive = cell.borrow();
-        let told = std::panic::catch_unwind(none_is_borrowed).unwrap_err();
-        assert!(told.downcast_ref::<String>().unwrap().contains("cell.rs"));
+        let panic = std::panic::catch_unwind(none_is_borrowed).unwrap_err();
+        assert!(panic.downcast_ref::<String>().unwrap().contains("cell.rs"));
         drop(alive);
         none_is_borrowed();
     }

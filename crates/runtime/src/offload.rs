@@ -60,15 +60,15 @@ mod tests {
     /// Returns the result of `work`, with the number of waits that it took.
     fn outcome<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let runtime = Runtime::new(Clock::system());
-        let (told, reactor) = (Rc::new(RefCell::new(None)), runtime.reactor().clone());
-        let tell = told.clone();
+        let (outcome, reactor) = (Rc::new(RefCell::new(None)), runtime.reactor().clone());
+        let filled = outcome.clone();
         runtime.spawn(Box::pin(async move {
             let result = offload(&reactor, "t", work).await;
-            *tell.borrow_mut() = Some(result);
+            *filled.borrow_mut() = Some(result);
         }));
         for _ in 0..100 {
             runtime.perform().unwrap();
-            if let Some(result) = told.borrow_mut().take() {
+            if let Some(result) = outcome.borrow_mut().take() {
                 assert!(runtime.reactor().interests().is_empty());
                 return result;
             }

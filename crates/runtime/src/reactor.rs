@@ -64,7 +64,7 @@ pub(crate) struct Table {
     pub(crate) stragglers: BTreeSet<usize>,
     hook: Option<Arc<dyn SocketHook>>,
     dirty: Vec<(usize, u32)>,
-    wake_told: bool,
+    wake_announced: bool,
     fork_generation: u64,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Entry {
     writable: bool,
     read_waker: Option<Waker>,
     write_waker: Option<Waker>,
-    told: Interest,
+    announced: Interest, // to foreign loops
     dirty: bool,
     /// Whether it is in the table's list of doubts.
     listed: bool,
@@ -289,8 +289,8 @@ impl Reactor {
         if table.hook.is_some() {
             let mut rows = table.changes(queued);
             let watched = self.ready.watchers() > 0;
-            if watched != table.wake_told {
-                table.wake_told = watched;
+            if watched != table.wake_announced {
+                table.wake_announced = watched;
                 let wake = self.ready.raw_descriptor();
                 rows.extend(wake.map(|fd| (fd, Interest::of(watched, false), 0)));
             }
@@ -362,7 +362,7 @@ impl Reactor {
     fn deregister(&self, slot: usize) {
         let mut table = self.table();
         let entry = table.remove(slot);
-        let hook = table.hook.clone().filter(|_| !entry.told.is_empty());
+        let hook = table.hook.clone().filter(|_| !entry.announced.is_empty());
         let others = if entry.shared { table.by_fd.slots(entry.raw, 0).collect() } else { Vec::new() };
         let tell = others.is_empty();
         others.into_iter().for_each(|slot| table.mark(slot));
@@ -604,9 +604,9 @@ impl Table {
 
     fn start_telling(&mut self) {
         self.dirty.clear();
-        self.wake_told = false;
+        self.wake_announced = false;
         for (slot, entry) in &mut self.entries {
-            (entry.told, entry.dirty) = (Interest::NONE, true);
+            (entry.announced, entry.dirty) = (Interest::NONE, true);
             self.dirty.push((slot, entry.generation));
         }
     }
@@ -621,8 +621,8 @@ impl Table {
             let Some(entry) = self.entries.get_mut(slot).filter(|e| e.generation == generation) else {
                 continue;
             };
-            let (want, told) = (entry.want(), entry.told);
-            if want == told && !entry.shared {
+            let (want, announced) = (entry.want(), entry.announced);
+            if want == announced && !entry.shared {
                 entry.dirty = false;
                 continue;
             }
@@ -645,17 +645,17 @@ impl Table {
         rows: &mut Vec<(RawFd, Interest, u64)>,
     ) -> bool {
         let entry = &self.entries[slot];
-        let (raw, owner, told) = (entry.raw, entry.owner, entry.told);
+        let (raw, owner, announced) = (entry.raw, entry.owner, entry.announced);
         let all = if entry.shared { self.by_fd.slots(raw, 0).collect() } else { Vec::new() };
         let mut want = all.iter().fold(own, |all, &slot| all | self.entries[slot].want());
-        let later = tasks_queued && !want.contains(told);
+        let later = tasks_queued && !want.contains(announced);
         if later {
-            want |= told;
+            want |= announced;
         }
         self.entries[slot].dirty = later;
-        if want != told {
-            all.iter().for_each(|&slot| self.entries[slot].told = want);
-            self.entries[slot].told = want;
+        if want != announced {
+            all.iter().for_each(|&slot| self.entries[slot].announced = want);
+            self.entries[slot].announced = want;
             rows.push((raw, want, owner));
         }
         later
@@ -673,7 +673,7 @@ impl Entry {
             writable: false,
             read_waker: None,
             write_waker: None,
-            told: Interest::NONE,
+            announced: Interest::NONE,
             dirty: false,
             listed: false,
             in_epoll: false,

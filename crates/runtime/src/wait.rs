@@ -144,7 +144,7 @@ impl Reactor {
         let mut set = PollSet::new();
         for e in extra.iter() {
             if let Some(fd) = e.fd {
-                push(&mut set, fd, epoll::asked(e.events));
+                push(&mut set, fd, epoll::wanted_events(e.events));
             }
         }
         for (_, _, fd, want) in &plan.polled {
@@ -170,7 +170,7 @@ impl Reactor {
         let mut found = set.iter().map(PollFd::revents);
         let mut ready = 0;
         for e in extra.iter_mut() {
-            e.revents = e.fd.and_then(|_| found.next()).map_or(0, epoll::told);
+            e.revents = e.fd.and_then(|_| found.next()).map_or(0, epoll::returned_events);
             ready += usize::from(e.revents != 0);
         }
         let happened = plan.polled.iter().zip(&mut found).filter(|(_, flags)| !flags.is_empty());

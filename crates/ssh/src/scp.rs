@@ -62,7 +62,7 @@ pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, ControlMessage)>, ScpErr
     let line = &bytes[..end];
     let (kind, rest) = line.split_first().ok_or(ScpError::Protocol(BAD))?;
     let text = std::str::from_utf8(rest).ok();
-    let told = match kind {
+    let message = match kind {
         b'T' => {
             let modified = text.and_then(|text| text.split(' ').next()).and_then(|n| n.parse().ok());
             ControlMessage::Times(modified.ok_or(ScpError::Protocol(BAD))?)
@@ -72,7 +72,7 @@ pub fn head_line(bytes: &[u8]) -> Result<Option<(usize, ControlMessage)>, ScpErr
         b'D' => return Err(ScpError::Protocol("the server sends a folder")),
         _ => return Err(ScpError::Protocol(BAD)),
     };
-    Ok(Some((end + 1, told)))
+    Ok(Some((end + 1, message)))
 }
 
 /// Parses the reply to what was sent; returns its length.

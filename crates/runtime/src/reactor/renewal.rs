@@ -24,7 +24,7 @@ impl Table {
             self.doubtful.clear();
             (self.doubts, self.check_at, self.unasked) = (0, None, false);
             self.dirty.clear();
-            self.wake_told = false;
+            self.wake_announced = false;
         }
         unused
     }

@@ -252,8 +252,8 @@ impl Socket {
         every: Option<Duration>,
     ) -> Poll<io::Result<Option<SocketAddrAny>>> {
         loop {
-            let told = self.registered()?.poll_ready(cx, Direction::Write).is_ready();
-            if !told && !self.is_time_to_look(cx, every)? {
+            let is_ready = self.registered()?.poll_ready(cx, Direction::Write).is_ready();
+            if !is_ready && !self.is_time_to_look(cx, every)? {
                 return Poll::Pending;
             }
             if let Some(ended) = self.connected() {

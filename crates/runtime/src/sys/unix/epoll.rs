@@ -63,12 +63,12 @@ pub(crate) fn poll_fds(fds: &mut [PollFd<'_>], max: Duration) -> io::Result<usiz
 }
 
 /// Converts an application's requested events: its bits are the system's.
-pub(crate) fn asked(events: i16) -> PollFlags {
+pub(crate) fn wanted_events(events: i16) -> PollFlags {
     PollFlags::from_bits_retain(events)
 }
 
 /// Converts events for an application.
-pub(crate) fn told(flags: PollFlags) -> i16 {
+pub(crate) fn returned_events(flags: PollFlags) -> i16 {
     flags.bits()
 }
 

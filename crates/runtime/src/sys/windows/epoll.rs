@@ -64,7 +64,7 @@ const BITS: [(i16, PollFlags); 6] = [
 ];
 
 /// Converts an application's requested events. Errors are always reported, and refused as requested events.
-pub(crate) fn asked(events: i16) -> PollFlags {
+pub(crate) fn wanted_events(events: i16) -> PollFlags {
     BITS[..3]
         .iter()
         .filter(|(bit, _)| events & bit != 0)
@@ -72,6 +72,6 @@ pub(crate) fn asked(events: i16) -> PollFlags {
 }
 
 /// Converts events for an application.
-pub(crate) fn told(flags: PollFlags) -> i16 {
+pub(crate) fn returned_events(flags: PollFlags) -> i16 {
     BITS.iter().filter(|(_, flag)| flags.intersects(*flag)).fold(0, |all, (bit, _)| all | bit)
 }
