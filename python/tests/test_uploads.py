@@ -52,7 +52,7 @@ class Peer:
                 found.append(file.read())
         return found
 
-    def has_it_once(self):
+    def stores_content_once(self):
         found = self.stored()
         # By the draft there may be beginnings whose URL was lost with the connection.
         return found.count(CONTENT) == 1 and (self.kind == "ietf" or len(found) == 1)
@@ -76,7 +76,7 @@ def test_an_upload_that_is_cut_every_64_kib_is_whole(kind, peer_of, tmp_path):
     peer = peer_of(kind)
     seen = []
     done = peer.upload(attempts=60, on_progress=lambda sent, total: seen.append((sent, total)))
-    assert peer.has_it_once()
+    assert peer.stores_content_once()
     assert (done.size, done.attempts > 3) == (len(CONTENT), True)
     assert done.sent >= len(CONTENT) and seen
     assert [path.name for path in tmp_path.iterdir()] == ["f"], "nothing is left of the upload"
@@ -105,7 +105,7 @@ def test_an_upload_continues_when_its_process_was_killed(kind, peer_of, tmp_path
     part = max(len(content) for content in peer.stored())
     assert part < len(CONTENT)
     done = peer.upload()
-    assert peer.has_it_once()
+    assert peer.stores_content_once()
     assert done.sent <= len(CONTENT) - PIECE, "the rest alone"
 
 
@@ -136,7 +136,7 @@ def test_an_upload_runs_beside_other_tasks_and_can_be_cancelled(peer_of):
                 await asyncio.sleep(0.05)
 
     done = asyncio.run(run())
-    assert peer.has_it_once() and done.sent < len(CONTENT)
+    assert peer.stores_content_once() and done.sent < len(CONTENT)
 
 
 def test_a_signal_ends_an_upload(peer_of):

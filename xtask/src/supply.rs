@@ -144,16 +144,17 @@ fn faulty(packages: &BTreeSet<Package>, table: &str) -> Vec<String> {
         known(table, &package.name)
             .is_some_and(|good| good != "-" && numbers(&package.version) < numbers(good))
     };
-    let told = |p: &Package| format!("supply: {} {} has a known fault (advisories.tsv)", p.name, p.version);
-    packages.iter().filter(|p| p.source.is_none()).filter(is_faulty).map(told).collect()
+    let message =
+        |p: &Package| format!("supply: {} {} has a known fault (advisories.tsv)", p.name, p.version);
+    packages.iter().filter(|p| p.source.is_none()).filter(is_faulty).map(message).collect()
 }
 
 /// Crates of the registry for which advisories were not looked up.
 fn unread(packages: &BTreeSet<Package>, table: &str) -> Vec<String> {
     let foreign = packages.iter().filter(|p| p.source.is_none() && known(table, &p.name).is_none());
     let names: BTreeSet<&str> = foreign.map(|p| p.name.as_str()).collect();
-    let told = |name| format!("supply: nobody has looked up the advisories of {name} (advisories.tsv)");
-    names.into_iter().map(told).collect()
+    let message = |name| format!("supply: nobody has looked up the advisories of {name} (advisories.tsv)");
+    names.into_iter().map(message).collect()
 }
 
 /// Every part that is joined by AND has one among its alternatives; "/" is an old way to write OR.
@@ -212,8 +213,8 @@ mod tests {
             "{found:?}"
         );
         let table = "# no row\na\t1.0.1\tX-1, X-2\nb\t-\n";
-        let told = faulty(&packages, table);
-        assert!(told.len() == 1 && told[0].contains("a 1.0.0"), "{told:?}");
+        let faults = faulty(&packages, table);
+        assert!(faults.len() == 1 && faults[0].contains("a 1.0.0"), "{faults:?}");
         assert!(faulty(&packages, "a\t1.0.0\tX-1\nb\t-\n").is_empty());
         assert!(unread(&packages, table).is_empty(), "c is nobody's of the registry");
         assert!(unread(&packages, "a\t-\n")[0].contains(" b "));

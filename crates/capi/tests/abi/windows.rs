@@ -102,7 +102,7 @@ fn run(program: &Path, folder: &Path, variables: &[(&str, String)]) -> Output {
 fn hold(program: &Path, folder: &Path, variables: &[(&str, String)]) -> Result<(), String> {
     let once = || {
         let output = run(program, folder, variables);
-        let text = || format!("{}: {}", program.file_stem().unwrap().display(), told(&output));
+        let text = || format!("{}: {}", program.file_stem().unwrap().display(), described(&output));
         if output.status.success() { Ok(()) } else { Err(text()) }
     };
     once().or_else(|text| {
@@ -111,7 +111,7 @@ fn hold(program: &Path, folder: &Path, variables: &[(&str, String)]) -> Result<(
     })
 }
 
-fn told(output: &Output) -> String {
+fn described(output: &Output) -> String {
     let text = [&*output.stdout, &*output.stderr].concat();
     format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
 }
@@ -169,7 +169,7 @@ fn the_static_library_links_on_windows() {
         let source = root().join(format!("tests/abi/{name}.c"));
         let program = compile(&source, &scratch.0, &Link::Static).unwrap_or_else(|error| panic!("{error}"));
         let output = run(&program, &scratch.0, &servers.variables());
-        assert!(output.status.success(), "{name}: {}", told(&output));
+        assert!(output.status.success(), "{name}: {}", described(&output));
     }
 }
 
