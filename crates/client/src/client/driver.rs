@@ -322,7 +322,7 @@ impl Engine {
             self.limits.max_connects = most.next_power_of_two();
             self.transfers.set_limits(self.limits);
         }
-        self.transfers.start(request).map_err(|failure| Error::of(failure.code, failure.message))
+        self.transfers.start(request).map_err(Error::of_failure)
     }
 
     /// Passes a transfer's news to its task. Body stays in the engine while the task has some.
@@ -355,9 +355,8 @@ impl Engine {
                 let found = |info: &TransferInfo<'_>| match outcome.result() {
                     Ok(()) => Ok(Timings::of(&info.found())),
                     Err(failure) => {
-                        let error = Error::of(failure.code, failure.message);
                         let found = &*info.found();
-                        Err(error
+                        Err(Error::of_failure(failure)
                             .at(url_of(found), RequestPhase::of(found))
                             .measured(Timings::of(found))
                             .explained(why.clone()))

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use engine::archive::redact::without_login;
+use engine::error::Failure;
 use engine::info::{Phase, TransferInfo};
 use http::StatusCode;
 use tables::Code;
@@ -217,6 +218,11 @@ impl Error {
     /// Creates an error from one of curl's codes.
     pub(crate) fn of(code: Code, message: impl Into<String>) -> Error {
         Error::new(code.into(), code, message)
+    }
+
+    /// Creates an error from the failure of a transfer.
+    pub(super) fn of_failure(failure: Failure) -> Error {
+        Error::of(failure.code, failure.message)
     }
 
     /// Creates the error for a request whose driver has ended.
