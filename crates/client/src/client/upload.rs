@@ -22,7 +22,7 @@ use super::file_transfer::{FileTransfer, Progress};
 use super::shared::Shared;
 use super::task::{self, Task};
 use super::timings::Timings;
-use crate::uploads::{Held, Record, Stamp, compare, goes_on, key};
+use crate::uploads::{Held, Record, Stamp, compare, is_retryable, key};
 use crate::{Easy, Failure, IntoUrl, Multi, Url, Why};
 
 /// Attempts without a setting.
@@ -295,7 +295,7 @@ impl Owner {
                 return Ok(Uploaded { size, sent, attempts: attempt, reply, verified, why: easy.why() });
             }
             let response = easy.info(|info| info.response_code());
-            if attempt >= self.plan.attempts || !goes_on(code, response, easy.upload_must_wait()) {
+            if attempt >= self.plan.attempts || !is_retryable(code, response, easy.upload_must_wait()) {
                 if code == Code::RangeError {
                     sender.state.end();
                 }
@@ -307,7 +307,7 @@ impl Owner {
             self.wait(&multi, pause)?;
             pause = (pause * 2).min(LONGEST_PAUSE);
             sender
-                .look_at_source(easy, self.plan.mode)
+                .rewind_source(easy, self.plan.mode)
                 .map_err(|error| self.failed(Code::ReadError, error))?;
         }
         unreachable!("the last attempt returns")
@@ -448,7 +448,7 @@ impl Sender {
     }
 
     /// Prepares another attempt. A source that has changed is another upload.
-    fn look_at_source(&self, easy: &Easy, mode: UploadMode) -> std::io::Result<()> {
+    fn rewind_source(&self, easy: &Easy, mode: UploadMode) -> std::io::Result<()> {
         self.file.borrow_mut().rewind()?;
         let found = stamp(&self.file.borrow())?;
         if found == self.state.stamp.replace(found) {

@@ -4,7 +4,7 @@ use tables::Code;
 
 /// Returns whether another attempt may succeed after this failure. `response` is the last reply's number;
 /// `is_busy` says that the server may take the upload later.
-pub fn goes_on(code: Code, response: i64, is_busy: bool) -> bool {
+pub fn is_retryable(code: Code, response: i64, is_busy: bool) -> bool {
     use Code as C;
     match code {
         // A connection that is lost, or can't be had at the moment.
@@ -53,7 +53,7 @@ mod tests {
             (Code::RemoteAccessDenied, 0, false, false),
             (Code::ReadError, 0, false, false),
         ] {
-            assert_eq!(goes_on(code, response, is_busy), wanted, "{code:?} {response}");
+            assert_eq!(is_retryable(code, response, is_busy), wanted, "{code:?} {response}");
         }
     }
 }

@@ -5,7 +5,7 @@ mod attempts;
 mod held;
 mod record;
 
-pub use attempts::goes_on;
+pub use attempts::is_retryable;
 pub use held::Held;
 pub use record::{Record, Stamp, key};
 pub use wire::upload::compare;
