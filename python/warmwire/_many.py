@@ -271,7 +271,8 @@ class _Queue:
             job = _Job(index, url, _path_of(to, index, url) if to is not None else None, host)
             host.queue.append(job)
             self._queued += 1
-            self._offer(host)
+            if not host.waits:  # saves the call for most URLs
+                self._offer(host)
 
     def _host_of(self, url: str) -> _Host:
         """Returns the host of a URL, and notes its part of the URL: most URLs have the host of the one before."""
