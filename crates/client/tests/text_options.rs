@@ -300,9 +300,16 @@ impl Peer {
         }
     }
 
-    fn received(&self) -> Vec<u8> {
+    /// Returns what has arrived. Conversations of mail and FTP end by themselves, and their last command is
+    /// waited for.
+    fn received(&self, world: World) -> Vec<u8> {
         match self {
-            Peer::Scripted(peer) => peer.received().join(&b"\n--\n"[..]),
+            Peer::Scripted(peer) => {
+                if matches!(world, Ftp(_) | Smtp) {
+                    peer.wait_for_ends(peer.accepts());
+                }
+                peer.received().join(&b"\n--\n"[..])
+            }
             Peer::Ssh(_) => Vec::new(),
         }
     }
@@ -382,7 +389,8 @@ fn observed(world: World, files: &Files, names: &NameServer, options: &[(O, &str
     };
     let own_port = handle.info(|info| info.local_port());
     drop(handle);
-    let mut received = String::from_utf8_lossy(&peer.received()).replace(&peer.port().to_string(), "PORT");
+    let mut received =
+        String::from_utf8_lossy(&peer.received(world)).replace(&peer.port().to_string(), "PORT");
     if own_port > 0 {
         received = received.replace(&own_port.to_string(), "OWN_PORT");
     }
