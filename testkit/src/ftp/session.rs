@@ -100,7 +100,9 @@ impl Session<'_> {
         }
         let limit = self.shared.config.faults.cut_after_lines.unwrap_or(usize::MAX);
         if self.lines_sent < limit {
-            self.control.write_all(format!("{line}\r\n").as_bytes())?;
+            // A client that has closed may have sent commands before, and they count: only the next read ends
+            // the session.
+            let _ = self.control.write_all(format!("{line}\r\n").as_bytes());
             self.lines_sent += 1;
         }
         Ok(self.lines_sent < limit)
