@@ -20,6 +20,10 @@ use rustix::event::{Timespec, epoll};
 /// Maximum contents of one direction, before it stops reading: more than any window that a test fills.
 const LINE_LIMIT: usize = 8 << 20;
 
+/// How long a server may take to accept. The queue of one that hangs is full after a while: the kernel drops
+/// further connections, and tries each again after ever longer pauses, the last of a minute.
+const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+
 /// A link with one delay and any number of doors.
 #[derive(Clone)]
 pub struct Link {
@@ -246,7 +250,7 @@ impl Pair {
             return Ok(());
         }
         if self.server.is_none() {
-            let server = TcpStream::connect(self.target)?;
+            let server = TcpStream::connect_timeout(&self.target, CONNECT_LIMIT)?;
             server.set_nonblocking(true)?;
             server.set_nodelay(true)?;
             watch(epoll, &server, key | 1);

@@ -111,8 +111,8 @@ fn number(line: &str, key: &str) -> f64 {
 fn windows_are_met_while_servers_restart_hang_and_are_far() {
     let terms = Terms::read();
     let trip = Duration::from_millis(20);
-    // A link connects to its servers in its only thread. The queue of one that hangs is full after a while,
-    // and then that takes minutes: this server has a link of its own.
+    // A link connects to its servers in its only thread, which waits a second for one that hangs: this server
+    // has a link of its own.
     let (hanging, near) = (Link::new(trip).unwrap(), Link::new(trip).unwrap());
     let far = Link::new(Duration::from_millis(300)).unwrap();
     let mut servers: Vec<Vsftpd> = Vec::new();
