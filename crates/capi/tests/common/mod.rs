@@ -10,6 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use kept::Kept;
 
@@ -48,12 +49,14 @@ pub fn library() -> &'static Path {
     })
 }
 
-/// A folder of this run's own, removed at the end.
+/// A folder of one caller's own, removed at the end: tests that run at once may choose the same name.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("warmwire-{name}-{}", std::process::id()));
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("warmwire-{name}-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Scratch(path)
     }
