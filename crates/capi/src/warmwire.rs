@@ -271,22 +271,15 @@ pub unsafe extern "C-unwind" fn warmwire_upload_verify(
         let Some(digest) = state.upload_resumption.take_digest() else { return Ok(()) };
         // SAFETY: not NULL, so a string by the caller's promise.
         let path = engine::sys::path(unsafe { CStr::from_ptr(file) }.to_bytes());
-        let verdict = File::open(&path).and_then(|mut source| compare(&mut source, &digest));
         let fail = |code: Code, text: String| {
             state.set_message(&text);
-            Err(code)
+            code
         };
-        match verdict {
-            Ok(Ok(())) => {
-                note(true);
-                Ok(())
-            }
-            Ok(Err(difference)) => {
-                note(true);
-                fail(Code::RangeError, difference)
-            }
-            Err(error) => fail(Code::FileCouldntReadFile, format!("{}: {error}", path.display())),
-        }
+        let comparison = File::open(&path).and_then(|mut source| compare(&mut source, &digest));
+        let unreadable = |error| fail(Code::FileCouldntReadFile, format!("{}: {error}", path.display()));
+        let verdict = comparison.map_err(unreadable)?;
+        note(true);
+        verdict.map_err(|difference| fail(Code::RangeError, difference))
     })
 }
 

@@ -18,7 +18,6 @@ use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let wait = || std::io::stdin().read_to_end(&mut Vec::new());
     match words.first().map(String::as_str) {
         Some("ftp") => {
             let faults = Faults { epsv_reply: words.get(1).cloned(), ..Faults::default() };
@@ -66,6 +65,11 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
+/// Waits for the end of the standard input.
+fn wait() -> std::io::Result<()> {
+    std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
+}
+
 /// Starts a server that takes uploads, behind a relay that cuts each connection after a piece.
 fn uploads(words: &[String]) -> std::io::Result<()> {
     let kind = words.first().map_or("", String::as_str);
@@ -75,7 +79,7 @@ fn uploads(words: &[String]) -> std::io::Result<()> {
         let cutter = Cutter::open(([127, 0, 0, 1], port).into());
         cutter.set(plan);
         println!("{} {rest}", url.replace(&format!(":{port}/"), &format!(":{}/", cutter.port())));
-        std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
+        wait()
     };
     match kind {
         "vsftpd" | "proftpd" => {
@@ -94,11 +98,12 @@ fn uploads(words: &[String]) -> std::io::Result<()> {
             let key = server.path("user_ed25519");
             serve(server.port, &url, plan, format!("{} {}", files.display(), key.display()))
         }
-        _ => {
+        "tus" | "ietf" => {
             let server = Tusd::start()?;
             let plan = Plan { cut: cut(400), data: None };
             serve(server.port, &server.url(), plan, server.folder().display().to_string())
         }
+        _ => Err(std::io::Error::other(format!("no server of uploads is named {kind:?}"))),
     }
 }
 
@@ -114,5 +119,5 @@ fn http2(name: &str) -> std::io::Result<()> {
     let ca = directory.write("ca.pem", authority.ca_pem())?;
     let server = Http2Server::start(kind, &authority.good(), &[1024, 335_114, 100_000_000])?;
     println!("{} {} --cacert {}", server.http("/bytes-1024"), server.https("/bytes-1024"), ca.display());
-    std::io::stdin().read_to_end(&mut Vec::new()).map(drop)
+    wait()
 }
