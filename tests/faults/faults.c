@@ -260,23 +260,31 @@ static int happens(const struct scenario *of, int error, int on)
   return !(on && (error == EINTR || error == EAGAIN)) && !(error == EAGAIN && of->handles == HANDLES);
 }
 
+/* Whether each transfer on a new connection makes such calls; how often it makes others depends on when bytes arrive. */
+static int necessary(const char *call)
+{
+  return !strcmp(call, "socket") || !strcmp(call, "connect") || !strcmp(call, "send") || !strcmp(call, "recv");
+}
+
 static void all(const struct scenario *of, long depth)
 {
   struct world world;
   begin(&world, of);
   SAME(transfer(&world), CURLE_OK); /* what the process makes once is made */
   end(&world);
-  long runs = 0;
   for(size_t c = 0; c < sizeof calls / sizeof *calls; c++)
     for(int warm = 0; warm < 2; warm++) {
       long count = one(of, &calls[c], 0, 0, 0, warm);
+      if(!warm && necessary(calls[c].name) && count == 0) {
+        failures++;
+        printf("%s: the shim saw no %s\n", of->name, calls[c].name);
+      }
       for(const int *error = calls[c].errors; *error; error++)
         for(long at = 1; at <= count && at <= depth; at++)
-          for(int on = 0; on < 2; on++, runs++)
+          for(int on = 0; on < 2; on++)
             if(happens(of, *error, on))
               one(of, &calls[c], *error, at, on, warm);
     }
-  CHECK(runs > 100);
 }
 
 /* A day back and forth is nothing to a transfer; when all clocks jump, as on a machine that slept, its time is over. */

@@ -169,6 +169,7 @@ const SFTP_LINES: &str =
     "LoadModule mod_sftp.c\nSFTPEngine on\nSFTPHostKey PLACE/host_key\nSFTPLog PLACE/sftp.log";
 
 fn proftpd(directory: &TempDir, port: u16, protocol: &str) -> io::Result<Command> {
+    let mut command = unpacked("usr/sbin/proftpd")?;
     let place = directory.path().display();
     let users = directory.write("users", format!("user:{PASSWORD}:65534:65534::{place}/root:/bin/sh\n"))?;
     std::fs::set_permissions(users, PermissionsExt::from_mode(0o600))?;
@@ -184,7 +185,6 @@ AllowOverwrite on\nAllowStoreRestart on\n{protocol}\n",
         modules.display()
     );
     let file = directory.write("proftpd.conf", text)?;
-    let mut command = unpacked("usr/sbin/proftpd")?;
     command.arg("-n").arg("-c").arg(file);
     Ok(command)
 }
