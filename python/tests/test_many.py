@@ -18,7 +18,8 @@ def test_every_url_once_as_they_end(http):
     found = list(warmwire.fetch_many(urls))
     assert sorted(one.index for one in found) == list(range(500))
     assert all(one.content == pattern(one.index) and one.url == urls[one.index] for one in found)
-    assert found[-1].index == 0
+    # Asked first, answered a second later: those behind it do not wait. On a busy machine some come later still.
+    assert found[0].index != 0
 
 
 def test_limits():

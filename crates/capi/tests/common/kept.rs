@@ -32,7 +32,7 @@ impl Kept {
                 let path = line.split('\t').next().unwrap_or_default();
                 stamp(Path::new(path)).as_deref() == Some(line)
             });
-        is_current && std::fs::copy(&self.program, binary).is_ok()
+        is_current && copy(&self.program, binary)
     }
 
     /// Keeps the program that the compiler has made, with the files that it names in `dependencies`.
@@ -59,6 +59,13 @@ impl Kept {
     fn made_of(&self) -> PathBuf {
         self.program.with_extension("made-of")
     }
+}
+
+/// Copies a program by a process of its own. While this process writes a file, a child that another thread
+/// starts inherits the descriptor until its exec, and the kernel refuses to run a file that is open for
+/// writing (ETXTBSY).
+fn copy(program: &Path, to: &Path) -> bool {
+    Command::new("cp").args([program, to]).status().is_ok_and(|status| status.success())
 }
 
 /// Path, size and time of a file; equal in two runs if nobody has changed the file.
