@@ -327,13 +327,13 @@ impl Callbacks for Application {
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         if let Some(function) = self.pointers.debug_fn() {
             let (handle, user) = (self.handle.get(), self.pointers.debug_data());
-            let tell = |start: *mut c_char| {
+            let pass = |start: *mut c_char| {
                 // SAFETY: the application's function reads `data.len()` bytes; of text also up to the NUL.
                 unsafe { function(handle, kind as c_int, start, data.len(), user) };
             };
             return match kind {
-                DebugKind::Text | DebugKind::HeaderIn | DebugKind::HeaderOut => terminated(data, tell),
-                _ => tell(data.as_ptr().cast_mut().cast()),
+                DebugKind::Text | DebugKind::HeaderIn | DebugKind::HeaderOut => terminated(data, pass),
+                _ => pass(data.as_ptr().cast_mut().cast()),
             };
         }
         let prefix = match kind {
@@ -408,14 +408,14 @@ impl Callbacks for Application {
     fn hsts_read(&self) -> HstsAnswer {
         let Some(function) = self.pointers.hsts_read_fn() else { return HstsAnswer::Done };
         // SAFETY: the application's function for this handle.
-        unsafe { hsts::ask(function, self.handle.get(), self.pointers.hsts_read_data()) }
+        unsafe { hsts::read_entry(function, self.handle.get(), self.pointers.hsts_read_data()) }
     }
 
     fn hsts_write(&self, entry: &HstsEntry, index: usize, total: usize) -> bool {
         let Some(function) = self.pointers.hsts_write_fn() else { return false };
         let user = self.pointers.hsts_write_data();
         // SAFETY: the application's function for this handle.
-        unsafe { hsts::tell(function, self.handle.get(), user, entry, hsts::Index { index, total }) }
+        unsafe { hsts::write_entry(function, self.handle.get(), user, entry, hsts::Index { index, total }) }
     }
 
     fn chunk_begin(&self, entry: &FileInfo, remaining: usize) -> ChunkAnswer {

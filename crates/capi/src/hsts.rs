@@ -34,7 +34,7 @@ pub struct Index {
 ///
 /// # Safety
 /// `function` and `user` are what the application set on `handle`.
-pub unsafe fn ask(function: HstsReadFn, handle: *mut c_void, user: *mut c_void) -> HstsAnswer {
+pub unsafe fn read_entry(function: HstsReadFn, handle: *mut c_void, user: *mut c_void) -> HstsAnswer {
     let mut name = [0u8; NAME_ROOM];
     let mut entry = Entry {
         name: name.as_mut_ptr().cast(),
@@ -65,23 +65,23 @@ pub unsafe fn ask(function: HstsReadFn, handle: *mut c_void, user: *mut c_void) 
 ///
 /// # Safety
 /// `function` and `user` are what the application set on `handle`.
-pub unsafe fn tell(
+pub unsafe fn write_entry(
     function: HstsWriteFn,
     handle: *mut c_void,
     user: *mut c_void,
-    told: &HstsEntry,
+    entry: &HstsEntry,
     mut index: Index,
 ) -> bool {
-    let mut name = [told.host.as_slice(), b"\0"].concat();
-    let mut entry = Entry {
+    let mut name = [entry.host.as_slice(), b"\0"].concat();
+    let mut passed = Entry {
         name: name.as_mut_ptr().cast(),
-        name_length: told.host.len(),
-        includes_subdomains: u8::from(told.includes_subdomains),
+        name_length: entry.host.len(),
+        includes_subdomains: u8::from(entry.includes_subdomains),
         expires: [0; DATE_ROOM],
     };
-    for (to, from) in entry.expires.iter_mut().zip(told.expires.iter().take(DATE_ROOM - 1)) {
+    for (to, from) in passed.expires.iter_mut().zip(entry.expires.iter().take(DATE_ROOM - 1)) {
         *to = c_char::from_ne_bytes([*from]);
     }
     // SAFETY: the application's function; its arguments outlive the call.
-    unsafe { function(handle, &raw mut entry, &raw mut index, user) == CURLSTS_OK }
+    unsafe { function(handle, &raw mut passed, &raw mut index, user) == CURLSTS_OK }
 }

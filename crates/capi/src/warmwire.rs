@@ -63,17 +63,17 @@ pub unsafe extern "C-unwind" fn warmwire_each(each: Option<EachFn>, user: *mut c
         // A copy: the application may do anything from its function, and may jump out of it.
         let list = process_pool::list();
         let Some(each) = each else { return list.len() };
-        let mut told = 0;
+        let mut passed = 0;
         for row in &list {
             let text = |text: &str| CString::new(text).unwrap_or_default();
             let (scheme, host) = (text(&row.scheme), text(&row.origin.host));
-            told += 1;
+            passed += 1;
             // SAFETY: the application's function; the texts outlive the call.
             if unsafe { each(&raw const *shape(row, &scheme, &host), user) } != 0 {
                 break;
             }
         }
-        told
+        passed
     })
 }
 
@@ -117,13 +117,13 @@ pub unsafe extern "C-unwind" fn warmwire_open(
     timeout_ms: c_long,
     opened: *mut usize,
 ) -> c_int {
-    let tell = |number: usize| {
+    let report = |number: usize| {
         if !opened.is_null() {
             // SAFETY: not NULL, so writable by the caller's promise.
             unsafe { ptr::write(opened, number) };
         }
     };
-    tell(0);
+    report(0);
     if url.is_null() || count > MOST_TO_OPEN || timeout_ms < 0 {
         return Code::BadFunctionArgument.id();
     }
@@ -133,7 +133,7 @@ pub unsafe extern "C-unwind" fn warmwire_open(
     let open = |like: Option<&engine::Easy>| {
         prepare_process();
         let (number, code) = process_pool::open(like, url, count, timeout);
-        tell(number);
+        report(number);
         code
     };
     if like.is_null() {

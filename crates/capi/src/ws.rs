@@ -78,10 +78,10 @@ pub unsafe extern "C-unwind" fn curl_ws_send(
             // SAFETY: the application guarantees that number of bytes (curl_ws_send(3)).
             _ => unsafe { std::slice::from_raw_parts(buffer.cast::<u8>(), len) },
         };
-        let told = easy.easy.ws_send(bytes, fragment_size, flags)?;
+        let taken = easy.easy.ws_send(bytes, fragment_size, flags)?;
         if !sent.is_null() {
             // SAFETY: the caller's promise.
-            unsafe { *sent = told };
+            unsafe { *sent = taken };
         }
         Ok(())
     })

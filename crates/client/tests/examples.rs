@@ -27,8 +27,8 @@ fn get_parallel_and_form() {
     let server = HttpServer::plain();
     let (small, large) = (server.url("/bytes/10"), server.url("/bytes/100000"));
     example("get", &[&small]);
-    let told = example("parallel", &[&small, &large]);
-    assert!(told.contains("100000 bytes in") && told.lines().count() == 2, "{told}");
+    let output = example("parallel", &[&small, &large]);
+    assert!(output.contains("100000 bytes in") && output.lines().count() == 2, "{output}");
     let folder = TempDir::new("examples").unwrap();
     folder.write("file.txt", "content").unwrap();
     let file = folder.path().join("file.txt").display().to_string();
@@ -44,8 +44,8 @@ fn download() {
     let folder = TempDir::new("examples").unwrap();
     let file = folder.path().join("saved").display().to_string();
     let server = HttpServer::plain();
-    let told = example("download", &[&server.url("/bytes/500000"), &file, "-", &server.url("/bytes/1")]);
-    assert!(told.starts_with("500000 bytes, 500000 of them now"), "{told}");
+    let output = example("download", &[&server.url("/bytes/500000"), &file, "-", &server.url("/bytes/1")]);
+    assert!(output.starts_with("500000 bytes, 500000 of them now"), "{output}");
     assert!(std::fs::read(&file).unwrap() == testkit::body::pattern(500_000));
 }
 
@@ -54,10 +54,10 @@ fn async_parallel() {
     let server = HttpServer::plain();
     let refused = format!("http://127.0.0.1:{}/", RawPeer::refused_port());
     let (small, gone) = (server.url("/redirect/2"), server.url("/gzip/5000"));
-    let told = example("async_parallel", &[&small, &gone, &refused]);
-    assert!(told.contains(&format!("{small}: 200 OK HTTP/1.1, 8 bytes in")), "{told}");
-    assert!(told.contains(&format!("{gone}: 200 OK HTTP/1.1, 5000 bytes in")), "{told}");
-    assert!(told.contains(&format!("{refused}: Connect after Resolved: (7) ")), "{told}");
+    let output = example("async_parallel", &[&small, &gone, &refused]);
+    assert!(output.contains(&format!("{small}: 200 OK HTTP/1.1, 8 bytes in")), "{output}");
+    assert!(output.contains(&format!("{gone}: 200 OK HTTP/1.1, 5000 bytes in")), "{output}");
+    assert!(output.contains(&format!("{refused}: Connect after Resolved: (7) ")), "{output}");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn async_download() {
     let folder = TempDir::new("examples").unwrap();
     let file = folder.path().join("saved").display().to_string();
     let server = HttpServer::plain();
-    let told = example("async_download", &[&server.url("/bytes/500000"), &file]);
-    assert!(told.starts_with("500000 bytes from http://"), "{told}");
+    let output = example("async_download", &[&server.url("/bytes/500000"), &file]);
+    assert!(output.starts_with("500000 bytes from http://"), "{output}");
     assert!(std::fs::read(&file).unwrap() == testkit::body::pattern(500_000));
     let server = FtpServer::with_file("/file", "by ftp");
     example("async_download", &[&server.url("/file"), &file]);
@@ -80,8 +80,8 @@ fn async_upload() {
     folder.write("file", &bytes).unwrap();
     let server = HttpServer::plain();
     let file = folder.path().join("file").display().to_string();
-    let told = example("async_upload", &[&file, &server.url("/sum")]);
-    assert!(told.starts_with("200 OK 300000 "), "{told}");
+    let output = example("async_upload", &[&file, &server.url("/sum")]);
+    assert!(output.starts_with("200 OK 300000 "), "{output}");
     assert!(server.last_request().unwrap().body == bytes);
 }
 
@@ -91,7 +91,7 @@ fn async_gets() {
     for words in [&["get"][..], &["parallel"], &["parallel", "thread"]] {
         let url = server.url("/bytes/1000");
         let words: Vec<&str> = [&words[..1], &[&url, "200"], &words[1..]].concat();
-        let told = example("async_gets", &words);
-        assert!(told.trim_end().ends_with(" 1000"), "{told}");
+        let output = example("async_gets", &words);
+        assert!(output.trim_end().ends_with(" 1000"), "{output}");
     }
 }

@@ -35,14 +35,14 @@ fn get(url: &str) -> Request {
 
 /// Runs the loop until the condition holds; returns the transfers with news meanwhile.
 fn turn_until(transfers: &mut Transfers, mut is_so: impl FnMut(&mut Transfers) -> bool) -> Vec<usize> {
-    let (began, mut told) = (Instant::now(), Vec::new());
+    let (began, mut news) = (Instant::now(), Vec::new());
     loop {
         transfers.perform();
-        told.extend(std::iter::from_fn(|| transfers.next_news()));
+        news.extend(std::iter::from_fn(|| transfers.next_news()));
         if is_so(transfers) {
-            return told;
+            return news;
         }
-        assert!(began.elapsed() < SOON, "nothing has come of it; news of {told:?}");
+        assert!(began.elapsed() < SOON, "nothing has come of it; news of {news:?}");
         transfers.wait(Duration::from_millis(100)).unwrap();
     }
 }
@@ -72,8 +72,8 @@ fn a_head_is_news_before_its_body() {
     ]]);
     let mut transfers = Transfers::new(None);
     let id = transfers.start(get(&format!("http://{}/", peer.address()))).unwrap();
-    let told = turn_until(&mut transfers, |transfers| transfers.has_head(id));
-    assert_eq!(told, [id]);
+    let news = turn_until(&mut transfers, |transfers| transfers.has_head(id));
+    assert_eq!(news, [id]);
     let head = String::from_utf8(transfers.take_head(id)).unwrap();
     assert!(head.contains(" 103 ") && head.ends_with("X: y\r\n\r\n"), "interim heads come before it: {head}");
     assert!(transfers.take_head(id).is_empty() && transfers.take_body(id).is_empty());
@@ -185,8 +185,8 @@ fn a_connection_is_news_where_that_is_wanted() {
     let request = Request { reports_connection: true, ..get(&format!("http://{}/", peer.address())) };
     let id = transfers.start(request).unwrap();
     assert!(!transfers.is_connected(id));
-    let told = turn_until(&mut transfers, |transfers| transfers.is_connected(id));
-    assert_eq!(told, [id]);
+    let news = turn_until(&mut transfers, |transfers| transfers.is_connected(id));
+    assert_eq!(news, [id]);
     assert!(!transfers.has_head(id));
 }
 

@@ -396,11 +396,11 @@ fn observed(world: World, files: &Files, names: &NameServer, options: &[(O, &str
     }
     // Digits are times and sizes that differ between runs.
     let numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
-    let told = format!("{} {:?} {received}", numbers(&outcome), files.names());
+    let observed = format!("{} {:?} {received}", numbers(&outcome), files.names());
     for name in ["jar", "alternatives", "hsts"] {
         let _ = std::fs::remove_file(files.folder.path().join(name));
     }
-    Ok(told)
+    Ok(observed)
 }
 
 /// Returns what is observed with and without the option. Something that changes by itself, such as the

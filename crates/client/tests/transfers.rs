@@ -172,8 +172,8 @@ fn verbose_mode_reports_heads_and_data() {
     let server = HttpServer::plain();
     let mut handle = handle(&server.url("/bytes/5"));
     handle.set(O::Verbose, true).unwrap();
-    let told: Rc<RefCell<HashMap<u8, Vec<u8>>>> = Rc::default();
-    let log = told.clone();
+    let debug_output: Rc<RefCell<HashMap<u8, Vec<u8>>>> = Rc::default();
+    let log = debug_output.clone();
     handle.on_debug(move |kind, data| {
         let key = match kind {
             DebugKind::HeaderOut => b'>',
@@ -184,12 +184,13 @@ fn verbose_mode_reports_heads_and_data() {
         log.borrow_mut().entry(key).or_default().extend_from_slice(data);
     });
     handle.fetch().unwrap();
-    let told = told.borrow();
+    let debug_output = debug_output.borrow();
     assert!(
-        told[&b'>'].starts_with(b"GET /bytes/5 HTTP/1.1\r\n") && told[&b'<'].starts_with(b"HTTP/1.1 200")
+        debug_output[&b'>'].starts_with(b"GET /bytes/5 HTTP/1.1\r\n")
+            && debug_output[&b'<'].starts_with(b"HTTP/1.1 200")
     );
-    assert_eq!(told[&b'{'], testkit::body::pattern(5));
-    assert!(text(&told[&b'*']).contains("Established connection to 127.0.0.1"));
+    assert_eq!(debug_output[&b'{'], testkit::body::pattern(5));
+    assert!(text(&debug_output[&b'*']).contains("Established connection to 127.0.0.1"));
 }
 
 #[test]

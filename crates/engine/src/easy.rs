@@ -386,7 +386,7 @@ impl Easy {
             if let Some(task) = self.0.task.get().filter(|_| pauses && !multi.in_run()) {
                 multi.wake(task); // so that it withdraws the interest in its socket
             }
-            multi.tell();
+            multi.report_changes();
             if multi.was_stopped() {
                 return Code::AbortedByCallback;
             }
@@ -398,7 +398,7 @@ impl Easy {
     pub fn pace_changed(&self) {
         if let (Some(multi), Some(task)) = (self.multi(), self.0.task.get()) {
             multi.wake(task);
-            multi.tell();
+            multi.report_changes();
         }
     }
 

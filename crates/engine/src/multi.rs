@@ -108,7 +108,7 @@ pub struct MultiState {
     timer: RefCell<Option<TimerCallback>>,
     reported: Cell<Option<Instant>>, // by the timer callback
     /// Whether an event loop has ever registered a callback.
-    tells: Cell<bool>,
+    has_event_loop: Cell<bool>,
     /// Whether the timer callback has failed since this was last reported to the application.
     stopped: Cell<bool>,
     completed: RefCell<Option<Completed>>,
@@ -143,7 +143,7 @@ impl Multi {
             messages: RefCell::default(),
             timer: RefCell::default(),
             reported: Cell::new(None),
-            tells: Cell::new(false),
+            has_event_loop: Cell::new(false),
             stopped: Cell::new(false),
             completed: RefCell::default(),
             turns: Turns::default(),
@@ -160,7 +160,7 @@ impl Multi {
         self.enter(easy);
         let task = self.0.runtime.spawn((self.0.runs.task)(self.0.clone(), easy.0.clone()));
         easy.0.task.set(Some(task));
-        self.tell();
+        self.report_changes();
         if self.was_stopped() {
             self.remove(easy);
             return MultiCode::AbortedByCallback;
@@ -201,7 +201,7 @@ impl Multi {
             let at = messages.iter().position(|(m, _)| Rc::ptr_eq(m, &easy.0));
             at.and_then(|at| messages.remove(at));
         }
-        self.tell();
+        self.report_changes();
         self.after_telling()
     }
 
@@ -227,7 +227,7 @@ impl Multi {
         if run(&self.0.runtime).is_err() {
             return (MultiCode::RecursiveApiCall, self.running());
         }
-        self.tell();
+        self.report_changes();
         (self.after_telling(), self.running())
     }
 
@@ -310,7 +310,7 @@ impl Multi {
     /// Checks the idle connections that were not checked for `interval` (curl_easy_upkeep).
     pub fn upkeep(&self, interval: Duration) {
         self.0.pool.upkeep(interval);
-        self.tell();
+        self.report_changes();
     }
 
     /// Returns whether a connection is open and serves the next transfer: idle, or with room for a stream.
@@ -349,17 +349,17 @@ impl Multi {
 
     /// The socket callback of an event loop.
     pub fn set_socket_hook(&self, hook: Option<Arc<dyn SocketHook>>) {
-        self.0.tells.set(true);
+        self.0.has_event_loop.set(true);
         self.0.runtime.reactor().set_hook(hook);
-        self.tell();
+        self.report_changes();
     }
 
     /// The timer callback of an event loop.
     pub fn set_timer(&self, timer: Option<TimerCallback>) {
-        self.0.tells.set(true);
+        self.0.has_event_loop.set(true);
         *self.0.timer.borrow_mut() = timer;
         self.0.reported.set(None);
-        self.tell();
+        self.report_changes();
     }
 
     /// Called whenever a transfer has finished and its message waits.
@@ -453,12 +453,12 @@ impl Multi {
     }
 
     /// Reports changes to the application's event loop: sockets first, then the timer.
-    pub fn tell(&self) {
-        if self.0.runtime.running() || !self.0.tells.get() {
+    pub fn report_changes(&self) {
+        if self.0.runtime.running() || !self.0.has_event_loop.get() {
             return; // reported once, when the run ends
         }
         let reactor = self.0.runtime.reactor();
-        let (call, reported) = (reactor.tell_changes(), self.0.reported.get());
+        let (call, reported) = (reactor.report_changes(), self.0.reported.get());
         // Most events change no timer: then the clock is not read.
         let unchanged = match call {
             NextCall::Never => reported.is_none(),

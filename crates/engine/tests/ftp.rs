@@ -142,10 +142,10 @@ fn a_data_connection_cut_at_each_byte_is_a_partial_file() {
 
 #[test]
 fn nonsense_for_epsv() {
-    for (told, words) in
+    for (address, words) in
         [("(nonsense)", "Weirdly formatted EPSV reply"), ("(|||65536|)", "Illegal port number in EPSV reply")]
     {
-        let faults = Faults { epsv_reply: Some(format!("229 Entering {told}")), ..Faults::default() };
+        let faults = Faults { epsv_reply: Some(format!("229 Entering {address}")), ..Faults::default() };
         let server = FtpServer::with_faults("/file", pattern(10), faults);
         let (easy, _) = handle(&server.url("/file"));
         assert_eq!(easy.perform(), Code::FtpWeirdPasvReply);

@@ -195,8 +195,8 @@ fn data_connections_resume_their_own_control_connection() {
             }
             for _ in &all {
                 let code = crate::common::until_done(&multi);
-                let told = all.iter().map(|(easy, _)| easy.state().message()).collect::<Vec<_>>();
-                assert_eq!(code, Code::Ok, "{kind:?}, round {round}: {told:?}");
+                let messages = all.iter().map(|(easy, _)| easy.state().message()).collect::<Vec<_>>();
+                assert_eq!(code, Code::Ok, "{kind:?}, round {round}: {messages:?}");
             }
             for (easy, app) in &all {
                 multi.remove(easy);

@@ -78,7 +78,7 @@ fn refusals_have_curls_codes() {
     let peer = RawPeer::start(vec![bound(&[&outcome(2, 0x65, 32, "")])]);
     let (easy, _app) = handle(&format!("ldap://127.0.0.1:{}/dc=x", peer.port()));
     assert_eq!(easy.perform(), Code::LdapSearchFailed);
-    assert_eq!(easy.state().info.borrow().response_code, 32, "the server's own code is told");
+    assert_eq!(easy.state().info.borrow().response_code, 32, "the server's own code is reported");
     assert_eq!(run(vec![Step::Hold], "dc=x??wrong", |_| ()).0, Code::UrlMalformat);
     let accepted = vec![Step::ExpectBytes(14), Step::Send(outcome(1, 0x61, 0, "")), Step::Hold];
     assert_eq!(run(accepted, "dc=x???(bad", |_| ()).0, Code::LdapSearchFailed);

@@ -224,7 +224,7 @@ fn an_empty_line_before_the_reply() {
 // covers: CURLINFO_REDIRECT_URL
 #[test]
 fn a_location_of_its_own_is_not_encoded() {
-    for (location, follows, told) in [
+    for (location, follows, reported) in [
         ("http://a.example/b c", 0, "http://a.example/b c"),
         ("https://a.example", 0, "https://a.example/"),
         ("http://[::1", 1, "http://[::1"),
@@ -237,7 +237,7 @@ fn a_location_of_its_own_is_not_encoded() {
         long(&easy, O::MaxRedirs, 0);
         easy.perform();
         let state = easy.state();
-        assert_eq!(state.info.borrow().rare.redirect_url.as_deref(), Some(told.as_bytes()));
+        assert_eq!(state.info.borrow().rare.redirect_url.as_deref(), Some(reported.as_bytes()));
     }
 }
 
@@ -245,7 +245,7 @@ fn a_location_of_its_own_is_not_encoded() {
 // covers: CURLINFO_REDIRECT_URL
 #[test]
 fn a_location_is_reported_with_any_status() {
-    for (reply, told) in [
+    for (reply, is_reported) in [
         ("200 OK\r\nLocation: /there\r\nContent-Length: 2\r\n\r\nok", true),
         ("103 Early\r\nLocation: /there\r\n\r\nHTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", true),
         ("200 OK\r\nLocation: /there\r\nContent-Length: 3\r\n\r\nok", false),
@@ -258,7 +258,7 @@ fn a_location_is_reported_with_any_status() {
         let state = easy.state();
         let info = state.info.borrow();
         let found = info.rare.redirect_url.as_deref().map(|url| String::from_utf8_lossy(url).into_owned());
-        assert_eq!(found, told.then_some(url), "{reply}");
+        assert_eq!(found, is_reported.then_some(url), "{reply}");
     }
 }
 

@@ -42,8 +42,8 @@ fn connect_to_elsewhere_makes_a_tunnel() {
         list(&easy, O::ConnectTo, &[entry]);
         perform(&easy);
         let first = &proxy.requests()[0];
-        let told = (first.method == "CONNECT").then_some(first.target.as_str());
-        assert_eq!(told, target, "{entry}");
+        let connect_target = (first.method == "CONNECT").then_some(first.target.as_str());
+        assert_eq!(connect_target, target, "{entry}");
         assert_eq!(proxy.last_request().unwrap().field("Host"), Some("a.example"));
     }
 }
@@ -72,7 +72,7 @@ fn secrets_of_a_direct_server_reach_no_proxy() {
     let proxy = HttpServer::with(|_| Some(Response::status(403)));
     let server = HttpServer::with(|_| Some(Response::status(302).with("Location", "https://b.example/")));
     let secrets = ["Authorization: Bearer abc", "cookie: own=1", "X-Plain: yes"];
-    for (unrestricted, told) in [(0, None), (1, Some("Bearer abc"))] {
+    for (unrestricted, authorization) in [(0, None), (1, Some("Bearer abc"))] {
         let (easy, _app) = handle(&server.url("/"));
         text(&easy, O::Proxy, &proxy.url(""));
         text(&easy, O::NoProxy, "127.0.0.1");
@@ -85,7 +85,7 @@ fn secrets_of_a_direct_server_reach_no_proxy() {
         assert_eq!((connect.method.as_str(), connect.field("X-Plain")), ("CONNECT", Some("yes")));
         assert_eq!(
             (connect.field("Authorization"), connect.field("Cookie").is_some()),
-            (told, told.is_some())
+            (authorization, authorization.is_some())
         );
     }
 }
@@ -102,15 +102,15 @@ fn proxy_logins_are_bytes() {
         bytes(&easy, O::ProxyUserPwd, &[b"m\xfc:", password].concat());
         perform(&easy);
     }
-    let told: Vec<_> =
+    let sent: Vec<_> =
         proxy.requests().iter().filter_map(|r| r.field("Proxy-Authorization").map(str::to_owned)).collect();
     let wanted = [b"m\xfc:\xe4", b"m\xfc:\xf6"].map(|login| format!("Basic {}", wire::base64::encode(login)));
-    assert_eq!(told, wanted, "one tunnel each, and the second is used again");
+    assert_eq!(sent, wanted, "one tunnel each, and the second is used again");
     let (easy, _app) = handle("http://a.example/bytes/1");
     bytes(&easy, O::Proxy, &[&b"http://u:\xe4@"[..], proxy.address().to_string().as_bytes()].concat());
     perform(&easy);
-    let told = proxy.last_request().unwrap().field("Proxy-Authorization").map(str::to_owned);
-    assert_eq!(told, Some(format!("Basic {}", wire::base64::encode(b"u:\xe4"))));
+    let sent = proxy.last_request().unwrap().field("Proxy-Authorization").map(str::to_owned);
+    assert_eq!(sent, Some(format!("Basic {}", wire::base64::encode(b"u:\xe4"))));
 }
 
 fn tunnel_through(reply: &str) -> (Code, String, Vec<(String, String)>) {

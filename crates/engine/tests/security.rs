@@ -305,7 +305,7 @@ fn a_tunnel_belongs_to_its_user() {
     }
     let requests = proxy.requests();
     let connects = requests.iter().filter(|r| r.method == "CONNECT");
-    assert_eq!(connects.count(), 3, "CVE-2016-8616: users are told apart with their case");
+    assert_eq!(connects.count(), 3, "CVE-2016-8616: logins are compared with their case");
     assert!(requests.iter().filter(|r| r.method == "GET").all(|r| r.field("Proxy-Authorization").is_none()));
 }
 

@@ -33,12 +33,12 @@ fn a_selector_brings_what_it_names() {
 #[test]
 fn gopher_over_tls() {
     let authority = Authority::new();
-    let script = vec![expect("/secret\r\n"), send("told"), Step::Finish];
+    let script = vec![expect("/secret\r\n"), send("content"), Step::Finish];
     let peer = RawPeer::tls(vec![script], authority.good().server_config().unwrap());
     let (easy, app) = handle(&format!("gophers://localhost:{}/0/secret", peer.port()));
     easy.set_text(O::CaInfoBlob, Some(authority.ca_pem().as_bytes())).unwrap();
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
-    assert_eq!(*app.body.borrow(), b"told");
+    assert_eq!(*app.body.borrow(), b"content");
 }
 
 #[test]

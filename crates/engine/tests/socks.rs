@@ -12,17 +12,17 @@ use testkit::http::HttpServer;
 fn proxy(to: SocketAddr, status: u8) -> (u16, std::sync::mpsc::Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, hear) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let request = converse(&client, status);
-            tell.send(request).unwrap();
+            sender.send(request).unwrap();
             if status == 0 {
                 relay(client, TcpStream::connect(to).unwrap());
             }
         }
     });
-    (port, hear)
+    (port, receiver)
 }
 
 /// The proxy's side of version 4 or 5, up to its last answer.

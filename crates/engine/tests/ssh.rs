@@ -195,8 +195,8 @@ fn commands_before_and_after() {
     assert_eq!(easy.state().info.borrow().file_time, 981_173_106);
     assert!(!server.path("e e").exists() && !server.path("l").exists());
     let headers = String::from_utf8(app.headers.take()).unwrap();
-    let told = format!("257 \"{}\" is current directory.\nstatvfs:\nf_bsize: ", path("file"));
-    assert!(headers.starts_with(&told), "{headers}");
+    let replies = format!("257 \"{}\" is current directory.\nstatvfs:\nf_bsize: ", path("file"));
+    assert!(headers.starts_with(&replies), "{headers}");
     let taken = format!("mkdir {}", path("file"));
     for bad in ["mkdir /tmp/x trailing", "nonsense a", "*nonsense a", "*chmod x /tmp", "*mkdir", &taken] {
         let (easy, _) = transfer(&server, "sftp", "file");

@@ -136,7 +136,7 @@ fn a_folder_holds_no_alternatives() {
 #[derive(Default)]
 struct Keeper {
     answers: RefCell<Vec<HstsAnswer>>,
-    told: RefCell<Vec<(HstsEntry, usize, usize)>>,
+    written: RefCell<Vec<(HstsEntry, usize, usize)>>,
     takes: Cell<usize>,
 }
 
@@ -148,8 +148,8 @@ impl Callbacks for HstsCallbacks {
     }
 
     fn hsts_write(&self, entry: &HstsEntry, index: usize, total: usize) -> bool {
-        self.0.told.borrow_mut().push((entry.clone(), index, total));
-        self.0.told.borrow().len() < self.0.takes.get()
+        self.0.written.borrow_mut().push((entry.clone(), index, total));
+        self.0.written.borrow().len() < self.0.takes.get()
     }
 }
 
@@ -182,12 +182,12 @@ fn the_application_keeps_the_hosts_that_want_tls() {
     assert_eq!(easy.perform(), Code::UnsupportedProtocol, "it has become https");
     assert!(easy.state().message().contains("https"), "{}", easy.state().message());
     easy.close();
-    let told = keeper.told.borrow().clone();
+    let written = keeper.written.borrow().clone();
     let wanted = [
         (entry("a.example", false, "unlimited"), 0, 2),
         (entry("b.example", true, "20991231 10:00:00"), 1, 2),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(written, wanted);
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_writer_that_stops_gets_no_more_entries() {
     *keeper.answers.borrow_mut() = ["a", "b"].map(|host| HstsAnswer::Entry(entry(host, false, ""))).to_vec();
     perform(&easy);
     easy.close();
-    assert_eq!(keeper.told.borrow().len(), 1);
+    assert_eq!(keeper.written.borrow().len(), 1);
 }
 
 #[test]

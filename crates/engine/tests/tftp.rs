@@ -162,12 +162,12 @@ fn servers_that_leave_early_complete_no_file() {
                     }
                 },
             );
-            let told = format!("{blocks} blocks, then gone: {is_gone}: {code:?} {words}");
-            assert!(content.starts_with(&body), "{told}");
-            assert_eq!(code == Code::Ok, blocks == 3, "{told}");
-            assert_eq!(body.len() == content.len(), blocks == 3, "{told}");
+            let context = format!("{blocks} blocks, then gone: {is_gone}: {code:?} {words}");
+            assert!(content.starts_with(&body), "{context}");
+            assert_eq!(code == Code::Ok, blocks == 3, "{context}");
+            assert_eq!(body.len() == content.len(), blocks == 3, "{context}");
             let true_ones = [Code::Ok, Code::OperationTimedout, Code::RecvError, Code::SendError];
-            assert!(true_ones.contains(&code) || (blocks == 0 && code == Code::CouldntConnect), "{told}");
+            assert!(true_ones.contains(&code) || (blocks == 0 && code == Code::CouldntConnect), "{context}");
         }
     }
 }

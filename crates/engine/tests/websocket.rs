@@ -44,10 +44,10 @@ fn heard(peer: &RawPeer) -> Vec<(u8, Vec<u8>)> {
 
 /// Records the frame that each write callback could query.
 fn watch(easy: &Easy, app: &App) -> Rc<RefCell<Vec<Frame>>> {
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let (easy, list) = (easy.clone(), told.clone());
+    let frames = Rc::new(RefCell::new(Vec::new()));
+    let (easy, list) = (easy.clone(), frames.clone());
     *app.on_write.borrow_mut() = Some(Rc::new(move || list.borrow_mut().push(easy.ws_meta().unwrap())));
-    told
+    frames
 }
 
 fn frame(flags: i32, offset: i64, bytes_left: i64, len: usize) -> Frame {
@@ -60,7 +60,7 @@ fn frames_are_delivered_with_their_meta_data() {
     let frames = b"\x01\x03hel\x89\x02hi\x80\x02lo\x82\x00\x8a\x01p\x88\x02\x03\xe8";
     let peer = peer(frames, vec![Step::ExpectBytes(8), Step::Finish]);
     let (easy, app) = client(&peer);
-    let told = watch(&easy, &app);
+    let written = watch(&easy, &app);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(*app.body.borrow(), b"hellop\x03\xe8");
     let wanted = [
@@ -70,7 +70,7 @@ fn frames_are_delivered_with_their_meta_data() {
         frame(CURLWS_PONG, 0, 0, 1),
         frame(CURLWS_CLOSE, 0, 0, 2),
     ];
-    assert_eq!(*told.borrow(), wanted);
+    assert_eq!(*written.borrow(), wanted);
     assert_eq!(heard(&peer), [(0x8a, b"hi".to_vec())]);
     assert_eq!(easy.ws_meta(), None, "outside of callbacks there is none");
     assert_eq!(easy.state().info.borrow().downloaded, frames.len() as i64);
@@ -124,7 +124,7 @@ fn a_pause_loses_nothing() {
     frames.extend_from_slice(b"\x81\x03end");
     let peer = peer(&frames, vec![Step::Finish]);
     let (easy, app) = client(&peer);
-    let told = watch(&easy, &app);
+    let written = watch(&easy, &app);
     app.answers.borrow_mut().extend([WriteAnswer::All, WriteAnswer::Pause]);
     let multi = Multi::default();
     assert_eq!(multi.add(&easy), tables::MultiCode::Ok);
@@ -132,15 +132,17 @@ fn a_pause_loses_nothing() {
         multi.perform();
         multi.wait(&mut [], Duration::from_millis(10), false).unwrap();
     }
-    let stopped = *told.borrow().last().unwrap();
+    let stopped = *written.borrow().last().unwrap();
     assert_eq!(easy.pause(0), Code::Ok);
     assert_eq!(until_done(&multi), Code::Ok);
     assert_eq!(app.body.borrow()[..40_000], frames[4..40_004]);
     assert_eq!(app.body.borrow()[40_000..], *b"end");
-    let told = told.borrow();
-    let again = told.iter().filter(|piece| piece.offset == stopped.offset && piece.flags == stopped.flags);
+    let written = written.borrow();
+    let again = written.iter().filter(|piece| piece.offset == stopped.offset && piece.flags == stopped.flags);
     assert_eq!(again.count(), 2);
-    assert!(told.iter().all(|p| p.flags == CURLWS_TEXT || p.offset + p.len as i64 + p.bytes_left == 40_000));
+    assert!(
+        written.iter().all(|p| p.flags == CURLWS_TEXT || p.offset + p.len as i64 + p.bytes_left == 40_000)
+    );
 }
 
 // covers: CURLOPT_WS_OPTIONS
@@ -381,11 +383,11 @@ fn compressed_messages_are_delivered_plain() {
         from_server(0xc1, b"\0"),
     ];
     let (peer, easy, app) = compressing(&frames.concat(), vec![Step::ExpectBytes(8), Step::Finish]);
-    let told = watch(&easy, &app);
+    let written = watch(&easy, &app);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
     assert_eq!(*app.body.borrow(), [&b"hellohelloraw"[..], &long].concat());
     let (text, binary) = (CURLWS_TEXT, CURLWS_BINARY);
-    let whole = told.borrow();
+    let whole = written.borrow();
     assert_eq!(whole[0], frame(text, 0, 0, 5));
     let ends: Vec<_> = whole.iter().filter(|piece| piece.flags & CURLWS_CONT == 0).map(|p| p.flags).collect();
     assert_eq!(ends, [text, text, binary, binary, text]);

@@ -25,11 +25,11 @@ fn the_version_the_host_as_written_and_the_end_of_an_upload() {
     long(&easy, O::Upload, 1);
     long(&easy, O::InFileSizeLarge, 4);
     assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
-    let told = app.notes.take().unwrap();
+    let notes = app.notes.take().unwrap();
     for words in
         ["using HTTP/1.x", "Established connection to LocalHost (", "upload completely sent off: 4 bytes"]
     {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(notes.contains(words), "{words}: {notes}");
     }
 }
 

@@ -20,12 +20,12 @@ use ring::digest;
 
 use crate::sys;
 
-/// How long the looks last that are too dear for each transfer.
+/// How long a stamp is valid that is too expensive to take for each transfer.
 const FOR_A_WHILE: Duration = Duration::from_secs(1);
 /// Entries of a folder that count at most.
 const MAX_ENTRIES: usize = 20_000;
-/// Files and folders of which a look is remembered.
-const MAX_LOOKS: usize = 16;
+/// Files and folders whose state is cached.
+const MAX_CACHED: usize = 16;
 
 /// A file by its absolute path and the state of its content. Cheap to clone.
 #[derive(Clone)]
@@ -67,17 +67,17 @@ pub enum FileStamp {
 impl NamedFile {
     /// The file of this name as it is now, relative to the working folder.
     pub fn new(given: impl Into<PathBuf>) -> NamedFile {
-        NamedFile::look(given.into(), Kind::File)
+        NamedFile::inspect(given.into(), Kind::File)
     }
 
     /// A directory and its entries.
     pub fn folder(given: impl Into<PathBuf>) -> NamedFile {
-        NamedFile::look(given.into(), Kind::Folder)
+        NamedFile::inspect(given.into(), Kind::Folder)
     }
 
     /// A file of the system's own choice.
     pub fn of_system(path: impl Into<PathBuf>) -> NamedFile {
-        NamedFile::look(path.into(), Kind::System)
+        NamedFile::inspect(path.into(), Kind::System)
     }
 
     /// The name in the option's own words, for messages.
@@ -100,11 +100,11 @@ impl NamedFile {
         let Inner { given, path, stamp, kind } = &*self.0;
         match given.is_absolute() {
             true => FileStamp::of(path, *kind) == *stamp,
-            false => NamedFile::look(given.clone(), *kind) == *self,
+            false => NamedFile::inspect(given.clone(), *kind) == *self,
         }
     }
 
-    fn look(given: PathBuf, kind: Kind) -> NamedFile {
+    fn inspect(given: PathBuf, kind: Kind) -> NamedFile {
         let (path, stamp) = match std::path::absolute(&given) {
             Ok(path) => {
                 let stamp = FileStamp::of(&path, kind);
@@ -124,11 +124,11 @@ impl FileStamp {
         };
         match kind {
             Kind::File => now(),
-            Kind::System => remembered(path, &FileStamp::Missing, now),
+            Kind::System => cached_stamp(path, &FileStamp::Missing, now),
             Kind::Folder => match now() {
                 FileStamp::File(own) => {
                     let all = || FileStamp::Folder(own, entries(path));
-                    remembered(path, &FileStamp::File(own), all)
+                    cached_stamp(path, &FileStamp::File(own), all)
                 }
                 missing => missing,
             },
@@ -141,31 +141,31 @@ impl FileStamp {
     }
 }
 
-/// A look at a file that is good for a while.
-struct Look {
+/// The state of a file, valid for a while.
+struct CachedStamp {
     path: PathBuf,
-    /// The state under which it is good.
+    /// The stamp of the folder itself under which it is valid.
     own: FileStamp,
     at: Instant,
     stamp: FileStamp,
 }
 
-/// Returns the stamp of the last look, if that is less than a second old and was taken under the same `own`.
-fn remembered(path: &Path, own: &FileStamp, look: impl FnOnce() -> FileStamp) -> FileStamp {
-    static LOOKS: Mutex<Vec<Look>> = Mutex::new(Vec::new());
+/// Returns the cached stamp, if it is less than a second old and was taken under the same `own`.
+fn cached_stamp(path: &Path, own: &FileStamp, inspect: impl FnOnce() -> FileStamp) -> FileStamp {
+    static CACHE: Mutex<Vec<CachedStamp>> = Mutex::new(Vec::new());
     // In a forked child the thread that held the lock may not exist: without the lock, the caller checks for
     // itself.
-    let Ok(mut looks) = LOOKS.try_lock() else { return look() };
-    let known = looks.iter().find(|known| known.path == path && known.own == *own);
+    let Ok(mut cached) = CACHE.try_lock() else { return inspect() };
+    let known = cached.iter().find(|known| known.path == path && known.own == *own);
     if let Some(known) = known.filter(|known| known.at.elapsed() < FOR_A_WHILE) {
         return known.stamp.clone();
     }
-    let (at, stamp) = (Instant::now(), look());
-    looks.retain(|known| known.path != path);
-    if looks.len() == MAX_LOOKS {
-        looks.remove(0);
+    let (at, stamp) = (Instant::now(), inspect());
+    cached.retain(|known| known.path != path);
+    if cached.len() == MAX_CACHED {
+        cached.remove(0);
     }
-    looks.push(Look { path: path.to_owned(), own: own.clone(), at, stamp: stamp.clone() });
+    cached.push(CachedStamp { path: path.to_owned(), own: own.clone(), at, stamp: stamp.clone() });
     stamp
 }
 

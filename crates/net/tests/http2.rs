@@ -21,19 +21,19 @@ use wire::h2::{Config, ErrorCode, Field, Opening};
 
 /// A server on its own thread, for any number of connections; the path selects its behaviour.
 fn server() -> SocketAddr {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, address) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         tokio.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            tell.send(listener.local_addr().unwrap()).unwrap();
+            sender.send(listener.local_addr().unwrap()).unwrap();
             loop {
                 let (socket, _) = listener.accept().await.unwrap();
                 tokio::spawn(serve(socket));
             }
         });
     });
-    told.recv().unwrap()
+    address.recv().unwrap()
 }
 
 async fn serve(socket: tokio::net::TcpStream) {

@@ -123,7 +123,7 @@ fn service(ip: IpAddr) -> Binding {
 
 /// Describes the actions of a race with their times: `required` waits for the record, and after two seconds
 /// it is over.
-fn told(script: &'static str, required: bool) -> String {
+fn actions(script: &'static str, required: bool) -> String {
     let hosts = Hosts::for_script(script);
     let (clock, hand) = Clock::manual();
     let rt = Runtime::new(clock);
@@ -199,7 +199,7 @@ fn each_answer_counts_when_it_comes() {
         ("10 AAAA 6r; 30 A 4a", "10 tries 6r; 10 lost 6r; 30 tries 4a; 30 has 4a"),
         ("10 A -; 300 AAAA 6a", "300 tries 6a; 300 has 6a"),
     ] {
-        assert_eq!(told(script, false), expected, "{script}");
+        assert_eq!(actions(script, false), expected, "{script}");
     }
 }
 
@@ -214,7 +214,7 @@ fn nothing_is_lost_while_an_answer_is_out() {
         ("never A; never AAAA", "2000 Resolving timed out after 2000 milliseconds"),
         ("10 A 4s; never AAAA", "35 tries 4s; 2000 Connection timed out after 2000 milliseconds"),
     ] {
-        assert_eq!(told(script, false), expected, "{script}");
+        assert_eq!(actions(script, false), expected, "{script}");
     }
 }
 
@@ -238,6 +238,6 @@ fn services_come_first_as_long_as_nobody_was_tried() {
             "35 tries 4r; 35 lost 4r; 45 Failed to connect to a.example after 45 ms: Could not connect to server",
         ),
     ] {
-        assert_eq!(told(script, required), expected, "{script}");
+        assert_eq!(actions(script, required), expected, "{script}");
     }
 }

@@ -38,7 +38,7 @@ struct Case {
     partial: bool,
     lists: Option<Vec<List>>,
     /// Descriptions of the changes.
-    told: Vec<String>,
+    changes: Vec<String>,
 }
 
 fn number(seed: u64, what: &str) -> u64 {
@@ -93,7 +93,7 @@ fn good(dice: &mut Dice) -> Case {
         })
         .collect();
     let sent = (1..length - 1).collect();
-    Case { plans, trusted: vec![length - 1], sent, partial: true, lists: None, told: Vec::new() }
+    Case { plans, trusted: vec![length - 1], sent, partial: true, lists: None, changes: Vec::new() }
 }
 
 /// One change to a certificate.
@@ -101,7 +101,7 @@ fn change(dice: &mut Dice, case: &mut Case) {
     let at = dice.roll(case.plans.len());
     let what = dice.roll(17);
     let choice = dice.roll(12);
-    case.told.push(format!("{at}:{what}:{choice}"));
+    case.changes.push(format!("{at}:{what}:{choice}"));
     let keys = case.plans.len();
     let plan = &mut case.plans[at];
     match what {
@@ -392,7 +392,7 @@ fn revocation(dice: &mut Dice, case: &mut Case) {
     for _ in 0..dice.roll(3) {
         let at = dice.roll(lists.len());
         let choice = dice.roll(16);
-        case.told.push(format!("list {at}:{choice}"));
+        case.changes.push(format!("list {at}:{choice}"));
         let extension = |number, critical, value| Extension { oid: ce(number), critical, value };
         let flag = |n: u8| sequence(&[wrap(0x80 + n, &[0xff])]);
         let serial = 1 + dice.roll(3) as u8;
@@ -536,10 +536,10 @@ fn openssl_and_we_are_of_one_mind() {
         };
         let ours = ours(&case, &certs, &lists);
         good += usize::from(theirs == 0);
-        let told = format!("seed {seed}: OpenSSL {theirs}, ours {ours} ({})", case.told.join(", "));
+        let comparison = format!("seed {seed}: OpenSSL {theirs}, ours {ours} ({})", case.changes.join(", "));
         match (theirs == 0) == (ours == 0) {
-            false => faults.push(told),
-            true if theirs != ours => numbers.push(told),
+            false => faults.push(comparison),
+            true if theirs != ours => numbers.push(comparison),
             true => {}
         }
     }
@@ -561,23 +561,23 @@ fn nothing_odd_is_accepted_that_openssl_refuses() {
         let mut certs: Vec<_> = case.plans.iter().map(|p| p.sign(&keys)).collect();
         let at = dice.roll(certs.len());
         let plan = &case.plans[at];
-        let (cert, told) = match dice.roll(6) {
+        let (cert, change) = match dice.roll(6) {
             0 => odd::odd(&mut dice, &certs[at]),
             _ => {
-                let (tbs, told) = odd::odd(&mut dice, &plan.unsigned(&keys));
-                (signed(tbs, &keys[plan.signer], plan.outer), told)
+                let (tbs, change) = odd::odd(&mut dice, &plan.unsigned(&keys));
+                (signed(tbs, &keys[plan.signer], plan.outer), change)
             }
         };
         certs[at] = cert;
         let theirs = openssl(&dir, &case, &certs, &[]);
         match (theirs, ours(&case, &certs, &[])) {
             (Some(0), 0) => both += 1,
-            (Some(0), ours) => *stricter.entry(format!("{ours}: {told}")).or_default() += 1,
+            (Some(0), ours) => *stricter.entry(format!("{ours}: {change}")).or_default() += 1,
             // Anchors are the user's own; one that can't be read is another matter than a peer's.
             (None, 0) if case.trusted.contains(&at) => {}
             // The leaf's key is invalid: the server cannot prove possession of it in the handshake.
             (Some(EE_KEY_TOO_SMALL), 0) if at == 0 => {}
-            (theirs, 0) => faults.push(format!("seed {seed}: OpenSSL {theirs:?}, ours 0 ({at}: {told})")),
+            (theirs, 0) => faults.push(format!("seed {seed}: OpenSSL {theirs:?}, ours 0 ({at}: {change})")),
             _ => {}
         }
     }

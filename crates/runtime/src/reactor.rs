@@ -283,7 +283,7 @@ impl Reactor {
 
     /// Calls the hook for every descriptor whose interest differs from the last report. The cost depends on
     /// the entries touched. Returns when the loop has to call again.
-    pub fn tell_changes(&self) -> NextCall {
+    pub fn report_changes(&self) -> NextCall {
         let mut table = self.table();
         let queued = !self.ready.is_empty();
         if table.hook.is_some() {
@@ -297,7 +297,7 @@ impl Reactor {
             if !rows.is_empty() {
                 let hook = table.hook.clone();
                 drop(table);
-                hook.iter().for_each(|hook| tell(hook.as_ref(), rows.iter().copied()));
+                hook.iter().for_each(|hook| report(hook.as_ref(), rows.iter().copied()));
                 return self.next_call();
             }
         }
@@ -364,10 +364,10 @@ impl Reactor {
         let entry = table.remove(slot);
         let hook = table.hook.clone().filter(|_| !entry.announced.is_empty());
         let others = if entry.shared { table.by_fd.slots(entry.raw, 0).collect() } else { Vec::new() };
-        let tell = others.is_empty();
+        let report = others.is_empty();
         others.into_iter().for_each(|slot| table.mark(slot));
         drop(table);
-        if let Some(hook) = hook.filter(|_| tell) {
+        if let Some(hook) = hook.filter(|_| report) {
             none_is_borrowed();
             hook.changed(entry.raw, Interest::NONE, entry.owner);
         }
@@ -720,7 +720,7 @@ fn next_call(queued: bool, table: &Table) -> NextCall {
 }
 
 #[cold]
-fn tell(hook: &dyn SocketHook, rows: impl Iterator<Item = (RawFd, Interest, u64)>) {
+fn report(hook: &dyn SocketHook, rows: impl Iterator<Item = (RawFd, Interest, u64)>) {
     for (fd, interest, owner) in rows {
         none_is_borrowed();
         hook.changed(fd, interest, owner);

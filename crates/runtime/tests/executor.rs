@@ -245,19 +245,19 @@ fn another_thread_ends_a_wait_by_waking_a_task() {
     let (out, reactor) = (done.clone(), rt.reactor().clone());
     rt.spawn(Box::pin(async move {
         let _guard = reactor.wake_interest();
-        let (tell, hear) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let mut started = false;
         poll_fn(|cx| {
             if !started {
                 started = true;
-                let (waker, tell) = (cx.waker().clone(), tell.clone());
+                let (waker, sender) = (cx.waker().clone(), sender.clone());
                 std::thread::spawn(move || {
                     std::thread::sleep(Duration::from_millis(50));
-                    tell.send(()).unwrap();
+                    sender.send(()).unwrap();
                     waker.wake();
                 });
             }
-            if hear.try_recv().is_ok() { Poll::Ready(()) } else { Poll::Pending }
+            if receiver.try_recv().is_ok() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
         out.set(true);

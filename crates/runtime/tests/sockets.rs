@@ -307,9 +307,9 @@ fn a_descriptor_attached_twice_is_reported_once_to_a_loop() {
     let rt = Runtime::new(Clock::system());
     let log = Arc::new(Log::default());
     rt.reactor().set_hook(Some(log.clone()));
-    let told = || {
+    let reported_changes = || {
         rt.run().unwrap();
-        rt.reactor().tell_changes();
+        rt.reactor().report_changes();
         std::mem::take(&mut *log.0.lock().unwrap())
     };
     let (a, _peer) = ends();
@@ -323,13 +323,13 @@ fn a_descriptor_attached_twice_is_reported_once_to_a_loop() {
             out.borrow_mut().push(owner);
         }));
     }
-    assert_eq!(told(), [(raw, Interest::BOTH, 1)]);
+    assert_eq!(reported_changes(), [(raw, Interest::BOTH, 1)]);
     rt.reactor().ready(raw, Interest::WRITE, false);
-    assert_eq!(told(), [(raw, Interest::READ, 1)]);
+    assert_eq!(reported_changes(), [(raw, Interest::READ, 1)]);
     assert_eq!(*seen.borrow(), [2]);
     rt.reactor().ready(raw, Interest::READ, false);
     assert_eq!(
-        told().iter().map(|(fd, interest, _)| (*fd, *interest)).collect::<Vec<_>>(),
+        reported_changes().iter().map(|(fd, interest, _)| (*fd, *interest)).collect::<Vec<_>>(),
         [(raw, Interest::NONE)]
     );
     assert_eq!(*seen.borrow(), [2, 1, 3]);
@@ -384,9 +384,9 @@ fn a_refused_connect_ends_every_kind_of_wait() {
     };
     let polled = || ExtraFd { fd: Some(own.as_fd()), events: 1 | 2, revents: 0 };
     let deaf = |rt: &Runtime| {
-        let told = rt.reactor().interests().iter().any(|(_, interest)| interest.writes());
+        let awaits_writability = rt.reactor().interests().iter().any(|(_, interest)| interest.writes());
         let timeout = rt.reactor().timeout();
-        assert!(!told || timeout.is_some() || cfg!(unix), "nothing would ever end the wait");
+        assert!(!awaits_writability || timeout.is_some() || cfg!(unix), "nothing would ever end the wait");
         std::thread::sleep(timeout.unwrap_or(Duration::from_millis(1)).min(Duration::from_secs(1)));
         // Linux reports each end reliably.
         if cfg!(unix) { rt.perform().unwrap() } else { rt.run().unwrap() }
@@ -461,17 +461,17 @@ fn the_close_hook_runs_after_the_removal_was_reported() {
         }
     }));
     rt.run().unwrap();
-    rt.reactor().tell_changes();
+    rt.reactor().report_changes();
     assert_eq!(*log.0.lock().unwrap(), [(fd, Interest::READ, 7)]);
     for round in 1..=2 {
         peer.write_all(b"x").unwrap();
         rt.reactor().ready(fd, Interest::READ, false);
         rt.run().unwrap();
-        rt.reactor().tell_changes();
+        rt.reactor().report_changes();
         assert_eq!(rounds.get(), round);
     }
-    let told = log.0.lock().unwrap().clone();
-    assert_eq!(told, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (RawFd::MAX, Interest::NONE, 0)]);
+    let reported = log.0.lock().unwrap().clone();
+    assert_eq!(reported, [(fd, Interest::READ, 7), (fd, Interest::NONE, 7), (RawFd::MAX, Interest::NONE, 0)]);
 }
 
 /// A loop that is edge-triggered reports bytes and the end behind them once. A reader that needs no end gets
@@ -500,7 +500,7 @@ fn an_end_that_came_with_bytes_is_found_by_the_check() {
         peer.write_all(b"x").unwrap();
         rt.reactor().ready(fd, Interest::READ, false);
         rt.run().unwrap();
-        rt.reactor().tell_changes()
+        rt.reactor().report_changes()
     };
     for round in 1..=8 {
         assert_eq!(event(&mut peer), NextCall::Never, "a short stream is read to EAGAIN");
@@ -512,7 +512,7 @@ fn an_end_that_came_with_bytes_is_found_by_the_check() {
     assert_eq!(event(&mut peer), NextCall::At(at), "the timer of a stream that goes on stays");
     hand.advance(Duration::from_millis(500));
     rt.run().unwrap();
-    assert_eq!((reads.get(), rt.reactor().tell_changes()), (10, NextCall::Never));
+    assert_eq!((reads.get(), rt.reactor().report_changes()), (10, NextCall::Never));
     for round in 11..=18 {
         assert_eq!(event(&mut peer), NextCall::Never);
         assert_eq!(reads.get(), round);
@@ -525,7 +525,7 @@ fn an_end_that_came_with_bytes_is_found_by_the_check() {
     hand.advance(Duration::from_secs(1));
     rt.run().unwrap();
     assert!(ended.get());
-    assert_eq!(rt.reactor().tell_changes(), NextCall::Never);
+    assert_eq!(rt.reactor().report_changes(), NextCall::Never);
 }
 
 #[test]

@@ -143,7 +143,7 @@ mod loops {
         rt.reactor().set_hook(Some(watch.clone()));
         let finished = spawn_tasks(&rt);
         rt.run().unwrap();
-        rt.reactor().tell_changes();
+        rt.reactor().report_changes();
         let rows = watch.0.lock().unwrap().clone();
         assert_eq!(rows.len(), 1, "only the wake-up descriptor");
         let (number, fd) = (rows[0].0, duplicate(rows[0].0));
@@ -157,7 +157,7 @@ mod loops {
                 }
             }
             rt.run().unwrap();
-            rt.reactor().tell_changes();
+            rt.reactor().report_changes();
             assert!(start.elapsed() < Duration::from_secs(15), "a wake-up was lost");
         }
         assert!(watch.0.lock().unwrap().is_empty(), "nothing is watched when nobody waits for a thread");

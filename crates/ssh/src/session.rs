@@ -201,7 +201,7 @@ impl Session {
         match self.channel(id) {
             Some(channel) if channel.state == State::Open => {
                 let remote = channel.remote;
-                self.tell(CHANNEL_EOF, remote)
+                self.send_to_channel(CHANNEL_EOF, remote)
             }
             _ => Ok(()),
         }
@@ -262,14 +262,14 @@ impl Session {
                 if gone {
                     self.channels[id] = None;
                 }
-                return self.tell(CHANNEL_CLOSE, remote);
+                return self.send_to_channel(CHANNEL_CLOSE, remote);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn tell(&mut self, number: u8, remote: u32) -> Result<(), Error> {
+    fn send_to_channel(&mut self, number: u8, remote: u32) -> Result<(), Error> {
         let mut message = vec![number];
         message.put_u32(remote);
         self.transport.send(&[&message])
@@ -310,9 +310,9 @@ impl Session {
         let id = reader.u32()? as usize;
         let unknown = Error::Protocol("a message for a channel that does not exist");
         let channel = self.channels.get_mut(id).and_then(Option::as_mut).ok_or(unknown)?;
-        let owed = channel.heard(number, &mut reader)?;
+        let owed = channel.receive(number, &mut reader)?;
         if let Some(answer) = owed {
-            self.tell(CHANNEL_FAILURE, answer)?;
+            self.send_to_channel(CHANNEL_FAILURE, answer)?;
         }
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
         if !channel.abandoned {
@@ -387,8 +387,8 @@ impl Channel {
         printable(&self.stderr)
     }
 
-    /// Takes in a message. The remote number when a failure is owed for a request.
-    fn heard(&mut self, number: u8, reader: &mut Reader) -> Result<Option<u32>, Error> {
+    /// Processes a message. Returns the remote number if a request must be answered with a failure.
+    fn receive(&mut self, number: u8, reader: &mut Reader) -> Result<Option<u32>, Error> {
         let opening = self.state == State::Opening;
         if opening != matches!(number, CHANNEL_OPEN_CONFIRMATION | CHANNEL_OPEN_FAILURE) {
             return Err(Error::Protocol("a message that does not fit its channel"));

@@ -151,13 +151,13 @@ mod tests {
 
     #[test]
     fn lists_of_servers() {
-        let told = |list| servers(list).map(|l| l.iter().map(|s| s.to_string()).collect::<Vec<_>>());
-        assert_eq!(told("1.2.3.4, 1.2.3.4:54").unwrap(), ["1.2.3.4:53", "1.2.3.4:54"]);
-        assert_eq!(told("::1,[::1],[::1]:54").unwrap(), ["[::1]:53", "[::1]:53", "[::1]:54"]);
+        let texts = |list| servers(list).map(|l| l.iter().map(|s| s.to_string()).collect::<Vec<_>>());
+        assert_eq!(texts("1.2.3.4, 1.2.3.4:54").unwrap(), ["1.2.3.4:53", "1.2.3.4:54"]);
+        assert_eq!(texts("::1,[::1],[::1]:54").unwrap(), ["[::1]:53", "[::1]:53", "[::1]:54"]);
         for bad in
             ["", "name", "1.2.3.4,", "1.2.3.4:", "1.2.3.4:99999", "1.2.3.4:0", "[::1", "1.2.3.4 5.6.7.8"]
         {
-            assert_eq!(told(bad), None, "{bad}");
+            assert_eq!(texts(bad), None, "{bad}");
         }
     }
 }

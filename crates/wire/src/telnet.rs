@@ -251,16 +251,16 @@ impl Session {
             let at = usize::from(option);
             if self.wishes.ours(option) && self.ours[at] == Agreed::No {
                 self.ours[at] = Agreed::Asked;
-                self.say(WILL, option);
+                self.answer(WILL, option);
             }
             if self.wishes.theirs(option) && self.theirs[at] == Agreed::No {
                 self.theirs[at] = Agreed::Asked;
-                self.say(DO, option);
+                self.answer(DO, option);
             }
         }
     }
 
-    fn say(&mut self, verb: u8, option: u8) {
+    fn answer(&mut self, verb: u8, option: u8) {
         self.answers.extend_from_slice(&[IAC, verb, option]);
     }
 
@@ -283,7 +283,7 @@ impl Session {
         };
         self.theirs[at] = next;
         if let Some(verb) = answer {
-            self.say(verb, option);
+            self.answer(verb, option);
         }
     }
 
@@ -300,16 +300,16 @@ impl Session {
         };
         self.ours[at] = next;
         if let Some(verb) = answer {
-            self.say(verb, option);
+            self.answer(verb, option);
         }
         if option == NAWS && before != Agreed::Yes && next == Agreed::Yes {
             let (columns, rows) = self.wishes.size.unwrap_or((0, 0));
-            self.tell(NAWS, &[columns.to_be_bytes(), rows.to_be_bytes()].concat());
+            self.subnegotiate(NAWS, &[columns.to_be_bytes(), rows.to_be_bytes()].concat());
         }
     }
 
-    /// A subnegotiation of ours.
-    fn tell(&mut self, option: u8, value: &[u8]) {
+    /// Queues a subnegotiation: the value of an option (RFC 855).
+    fn subnegotiate(&mut self, option: u8, value: &[u8]) {
         self.answers.extend_from_slice(&[IAC, SB, option]);
         escape(value, &mut self.answers);
         self.answers.extend_from_slice(&[IAC, SE]);
@@ -323,7 +323,7 @@ impl Session {
             NEW_ENVIRON => self.environment(),
             _ => return Ok(()),
         };
-        self.tell(option, &[&[IS][..], &value].concat());
+        self.subnegotiate(option, &[&[IS][..], &value].concat());
         Ok(())
     }
 
@@ -365,8 +365,8 @@ mod tests {
         wishes
     }
 
-    /// Data and answers.
-    fn hear(session: &mut Session, bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    /// Receives bytes; returns the data and the answers.
+    fn exchange(session: &mut Session, bytes: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut bytes = bytes.to_vec();
         let n = session.receive(&mut bytes).unwrap();
         (bytes[..n].to_vec(), std::mem::take(session.answers()))
@@ -375,7 +375,7 @@ mod tests {
     /// A session whose initial requests have been sent.
     fn opened(all: &[&str]) -> Session {
         let mut session = Session::new(wishes(all));
-        hear(&mut session, &[IAC, WONT, ECHO]);
+        exchange(&mut session, &[IAC, WONT, ECHO]);
         session
     }
 
@@ -384,7 +384,7 @@ mod tests {
         let bytes = b"a\xff\xffb\xff\xf1c\r\0d\r\ne\xff\xfa\x18\xff\xff\xff\xf0f\r\xff\xff";
         for size in 1..bytes.len() {
             let mut session = Session::new(TelnetOptions::default());
-            let pieces: Vec<_> = bytes.chunks(size).map(|piece| hear(&mut session, piece)).collect();
+            let pieces: Vec<_> = bytes.chunks(size).map(|piece| exchange(&mut session, piece)).collect();
             let data: Vec<u8> = pieces.iter().flat_map(|(data, _)| data.clone()).collect();
             assert_eq!(data, b"a\xffbc\rd\r\nef\r\xff", "{size}");
             assert!(pieces.iter().all(|(_, answers)| answers.is_empty()), "it may be no TELNET server");
@@ -402,11 +402,15 @@ mod tests {
             &[IAC, WILL, 0, IAC, DO, 0, IAC, WILL, 3, IAC, DO, 3, IAC, WILL, 24],
             &[IAC, WILL, 31, IAC, WILL, 35, IAC, WILL, 39],
         ];
-        assert_eq!(hear(&mut session, &[IAC, WILL, 99]).1, wanted.concat());
-        assert_eq!(hear(&mut session, &[IAC, DO, 24, IAC, DO, 35, IAC, WILL, 3]).1, b"", "agreed already");
-        let told = [IAC, SB, NAWS, 0, 80, 0, 24, IAC, SE];
-        assert_eq!(hear(&mut session, &[IAC, DO, NAWS, IAC, DO, NAWS]).1, told);
-        let plain = hear(&mut Session::new(wishes(&["BINARY=0"])), &[IAC, WONT, 99]).1;
+        assert_eq!(exchange(&mut session, &[IAC, WILL, 99]).1, wanted.concat());
+        assert_eq!(
+            exchange(&mut session, &[IAC, DO, 24, IAC, DO, 35, IAC, WILL, 3]).1,
+            b"",
+            "agreed already"
+        );
+        let window_size = [IAC, SB, NAWS, 0, 80, 0, 24, IAC, SE];
+        assert_eq!(exchange(&mut session, &[IAC, DO, NAWS, IAC, DO, NAWS]).1, window_size);
+        let plain = exchange(&mut Session::new(wishes(&["BINARY=0"])), &[IAC, WONT, 99]).1;
         assert_eq!(plain, [IAC, WILL, 3, IAC, DO, 3]);
     }
 
@@ -416,11 +420,11 @@ mod tests {
         let asked = [IAC, DO, 24, IAC, DO, 39, IAC, WILL, 31, IAC, WILL, ECHO, IAC, DO, ECHO, IAC, DO, 255];
         let answer =
             [IAC, WONT, 24, IAC, WONT, 39, IAC, DONT, 31, IAC, DO, ECHO, IAC, WONT, ECHO, IAC, WONT, 255];
-        assert_eq!(hear(&mut session, &asked).1, answer);
+        assert_eq!(exchange(&mut session, &asked).1, answer);
         let taken_back = [IAC, WONT, ECHO, IAC, WONT, ECHO, IAC, DO, 3, IAC, DONT, 3, IAC, DONT, 3];
-        assert_eq!(hear(&mut session, &taken_back).1, [IAC, DONT, ECHO, IAC, WONT, 3], "each once");
+        assert_eq!(exchange(&mut session, &taken_back).1, [IAC, DONT, ECHO, IAC, WONT, 3], "each once");
         let unknown = [IAC, WILL, NAWS, IAC, SB, NAWS, 0, 0, 0, 0, IAC, SE];
-        assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, unknown);
+        assert_eq!(exchange(&mut session, &[IAC, DO, NAWS]).1, unknown);
     }
 
     /// CVE-2023-27533: the value of an option cannot start a command.
@@ -429,20 +433,23 @@ mod tests {
         let mut session =
             opened(&["TTYPE=vt100", "XDISPLOC=h:0", "NEW_ENV=A,b,c", "NEW_ENV=ALONE", "WS=255x65535"]);
         let ask = |option| [IAC, SB, option, SEND, IAC, SE];
-        assert_eq!(hear(&mut session, &ask(24)).1, b"\xff\xfa\x18\0vt100\xff\xf0");
-        assert_eq!(hear(&mut session, &ask(35)).1, b"\xff\xfa\x23\0h:0\xff\xf0");
-        assert_eq!(hear(&mut session, &ask(39)).1, b"\xff\xfa\x27\0\0A\x01b,c\0ALONE\xff\xf0");
-        assert_eq!(hear(&mut session, &ask(99)).1, b"");
+        assert_eq!(exchange(&mut session, &ask(24)).1, b"\xff\xfa\x18\0vt100\xff\xf0");
+        assert_eq!(exchange(&mut session, &ask(35)).1, b"\xff\xfa\x23\0h:0\xff\xf0");
+        assert_eq!(exchange(&mut session, &ask(39)).1, b"\xff\xfa\x27\0\0A\x01b,c\0ALONE\xff\xf0");
+        assert_eq!(exchange(&mut session, &ask(99)).1, b"");
         let size = b"\xff\xfa\x1f\0\xff\xff\xff\xff\xff\xff\xff\xf0";
-        assert_eq!(hear(&mut session, &[IAC, DO, NAWS]).1, size, "IAC doubled");
+        assert_eq!(exchange(&mut session, &[IAC, DO, NAWS]).1, size, "IAC doubled");
         let mut foreign = TelnetOptions::default();
         for wish in [&b"TTYPE=a\xff\xf0"[..], b"XDISPLOC=\xff\xf0", b"NEW_ENV=A,\xff\xf0"] {
             foreign.add(wish).unwrap();
         }
         foreign.user(b"a\xff\xf0\x01b");
         let mut foreign = Session::new(foreign);
-        hear(&mut foreign, &[IAC, WONT, ECHO]);
-        assert_eq!(hear(&mut foreign, &ask(39)).1, b"\xff\xfa\x27\0\0USER\x01a\xff\xff\xf0\x02\x01b\xff\xf0");
+        exchange(&mut foreign, &[IAC, WONT, ECHO]);
+        assert_eq!(
+            exchange(&mut foreign, &ask(39)).1,
+            b"\xff\xfa\x27\0\0USER\x01a\xff\xff\xf0\x02\x01b\xff\xf0"
+        );
         assert_eq!(foreign.receive(&mut ask(24)), Err(TelnetError::NotOffered));
         assert_eq!(foreign.receive(&mut ask(35)), Err(TelnetError::NotOffered));
         let long = format!("TTYPE={}", "x".repeat(1001));
@@ -452,7 +459,7 @@ mod tests {
         assert_eq!(receive(&[], &[IAC, SB, 24, IAC, WILL]), Err(TelnetError::Subnegotiation));
         let many: Vec<String> = (0..100).map(|n| format!("NEW_ENV=V{n},{}", "x".repeat(100))).collect();
         let many: Vec<&str> = many.iter().map(|wish| &wish[..]).collect();
-        assert!(hear(&mut opened(&many), &ask(39)).1.len() < 2060);
+        assert!(exchange(&mut opened(&many), &ask(39)).1.len() < 2060);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use engine::{Interest, SocketHook};
 use tables::constant::*;
 use tables::{Entry, MultiCode, MultiOption, Where};
 
-use super::{MultiHandle, NotifyFn, PushFn, SocketFn, TimerFn, find, run, tell_running};
+use super::{MultiHandle, NotifyFn, PushFn, SocketFn, TimerFn, find, run, store_running};
 use crate::easy;
 use crate::handles::Slot;
 use crate::sys::{RawSocket, is_given};
@@ -36,7 +36,7 @@ impl SocketHook for Hook {
             (false, true) => CURL_POLL_OUT,
             (false, false) => CURL_POLL_REMOVE,
         } as c_int;
-        let assigned = *multi.told.borrow_mut().entry(fd).or_insert(ptr::null_mut());
+        let assigned = *multi.pointers.borrow_mut().entry(fd).or_insert(ptr::null_mut());
         let easy = multi.owner(owner);
         let user = multi.callbacks.socket_data.get();
         let call = || {
@@ -47,7 +47,7 @@ impl SocketHook for Hook {
             multi.callbacks.refused.set(true);
         }
         if what == CURL_POLL_REMOVE as c_int {
-            multi.told.borrow_mut().remove(&fd);
+            multi.pointers.borrow_mut().remove(&fd);
         }
     }
 }
@@ -147,7 +147,7 @@ fn action(
         let (code, count) = multi.unless_refused(done);
         multi.notify(gate);
         // SAFETY: the caller vouches for `running`.
-        unsafe { tell_running(running, count) };
+        unsafe { store_running(running, count) };
         code
     })
 }
@@ -158,7 +158,7 @@ pub unsafe extern "C-unwind" fn curl_multi_assign(
     fd: RawSocket,
     user: *mut c_void,
 ) -> c_int {
-    run(handle, Entry::MultiAssign, |multi, _| match multi.told.borrow_mut().get_mut(&fd) {
+    run(handle, Entry::MultiAssign, |multi, _| match multi.pointers.borrow_mut().get_mut(&fd) {
         Some(place) => {
             *place = user;
             MultiCode::Ok

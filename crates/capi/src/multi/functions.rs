@@ -10,7 +10,7 @@ use engine::Multi;
 use tables::constant::*;
 use tables::{Entry, MultiCode};
 
-use super::{EventCallbacks, MULTIS, MultiHandle, Notify, Push, find, run, tell_running, with};
+use super::{EventCallbacks, MULTIS, MultiHandle, Notify, Push, find, run, store_running, with};
 use crate::easy;
 use crate::easy::outputs::{Data, Message};
 use crate::guard::entry;
@@ -27,7 +27,7 @@ pub extern "C-unwind" fn curl_multi_init() -> *mut c_void {
             handle: Cell::new(ptr::null_mut()),
             waker,
             callbacks: EventCallbacks::default(),
-            told: RefCell::default(),
+            pointers: RefCell::default(),
             added: Cell::new(0),
             notify: Notify::default(),
             push: Push::default(),
@@ -93,7 +93,7 @@ pub unsafe extern "C-unwind" fn curl_multi_perform(handle: *mut c_void, running:
         let (code, count) = multi.unless_refused(multi.outlasting(|| multi.multi.perform()));
         multi.notify(gate);
         // SAFETY: the caller's promise.
-        unsafe { tell_running(running, count) };
+        unsafe { store_running(running, count) };
         code
     })
 }
@@ -128,7 +128,7 @@ pub unsafe extern "C-unwind" fn curl_multi_info_read(
         |multi, _| {
             let next = multi.multi.next_message();
             // SAFETY: the caller's promise.
-            unsafe { tell_running(left, next.as_ref().map_or(0, |(_, left)| *left)) };
+            unsafe { store_running(left, next.as_ref().map_or(0, |(_, left)| *left)) };
             let Some((message, _)) = next else { return ptr::null() };
             let easy = easy::handle_of(&message.easy);
             let Some(slot) = easy::find(easy) else { return ptr::null() };

@@ -32,8 +32,8 @@ pub struct MultiHandle {
     /// For curl_multi_wakeup, which may be called from any thread and bypasses the gate.
     waker: Box<dyn Fn() + Send + Sync>,
     callbacks: EventCallbacks,
-    /// Sockets that were reported to the application, with the pointers of curl_multi_assign.
-    told: RefCell<HashMap<RawSocket, *mut c_void>>,
+    /// The pointers of curl_multi_assign, for each socket that was reported to the application.
+    pointers: RefCell<HashMap<RawSocket, *mut c_void>>,
     notify: Notify,
     pub push: Push,
     /// Handles ever added.
@@ -139,7 +139,7 @@ impl MultiHandle {
             return done;
         }
         self.multi.stop();
-        self.multi.tell();
+        self.multi.report_changes();
         self.callbacks.refused.set(false); // its result for the sockets removed now does not matter
         (MultiCode::AbortedByCallback, 0)
     }
@@ -178,7 +178,7 @@ impl MultiHandle {
         let Some(function) = self.notify.function.get() else { return };
         let user = self.notify.user.get().map_or(ptr::null_mut(), |user| user.as_ptr());
         let enabled = |kind: c_uint| self.notify.enabled.get() & 1 << kind != 0;
-        let tell = |kind: c_uint, easy: *mut c_void| {
+        let notify = |kind: c_uint, easy: *mut c_void| {
             let handle = self.handle.get();
             // SAFETY: the application's function.
             gate.calling_back(Where::Notify, || unsafe { function(handle, kind, easy, user) });
@@ -187,18 +187,18 @@ impl MultiHandle {
         const EASY_DONE: c_uint = CURLMNOTIFY_EASY_DONE as c_uint;
         for easy in &finished {
             if enabled(EASY_DONE) && easy::find(*easy).is_some() {
-                tell(EASY_DONE, *easy);
+                notify(EASY_DONE, *easy);
             }
         }
         if messages && enabled(INFO_READ) {
-            tell(INFO_READ, finished.last().copied().unwrap_or(ptr::null_mut()));
+            notify(INFO_READ, finished.last().copied().unwrap_or(ptr::null_mut()));
         }
     }
 }
 
 /// # Safety
 /// `running` is NULL or writable.
-unsafe fn tell_running(running: *mut c_int, count: usize) {
+unsafe fn store_running(running: *mut c_int, count: usize) {
     if !running.is_null() {
         // SAFETY: the caller's promise.
         unsafe { *running = c_int::try_from(count).unwrap_or(c_int::MAX) }

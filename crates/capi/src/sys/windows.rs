@@ -292,8 +292,8 @@ pub fn word_can_be_read(at: usize) -> bool {
     let mut page: memory::MEMORY_BASIC_INFORMATION = unsafe { std::mem::zeroed() };
     let size = size_of_val(&page);
     // SAFETY: a query of the address, and there is room for the result.
-    let told = unsafe { memory::VirtualQuery(ptr::without_provenance(at), &raw mut page, size) };
-    told != 0
+    let length = unsafe { memory::VirtualQuery(ptr::without_provenance(at), &raw mut page, size) };
+    length != 0
         && page.State == memory::MEM_COMMIT
         && page.Protect & READABLE != 0
         && page.Protect & memory::PAGE_GUARD == 0

@@ -50,8 +50,8 @@ fn system_calls_fail_and_transfers_go_on() {
         command.env("FAULT_SCENARIO", name).env("FAULT_DEPTH", &depth).env("LD_LIBRARY_PATH", library());
         let output = command.output().unwrap();
         let said = [output.stdout, output.stderr].concat();
-        let told = format!("{name}: {}\n{}", output.status, String::from_utf8_lossy(&said));
-        (!output.status.success()).then_some(told)
+        let report = format!("{name}: {}\n{}", output.status, String::from_utf8_lossy(&said));
+        (!output.status.success()).then_some(report)
     };
     let chosen = |name: &&str| only.as_deref().is_none_or(|only| only == *name);
     let failed: Vec<String> = thread::scope(|scope| {

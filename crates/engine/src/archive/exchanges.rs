@@ -66,8 +66,9 @@ impl Exchanges {
     pub fn noted(&mut self, text: &[u8]) {
         let stream = || {
             let text = std::str::from_utf8(text).ok()?;
-            let told = ["[HTTP/2] [", "[HTTP/3] ["].iter().find_map(|version| text.strip_prefix(version))?;
-            let (number, rest) = told.split_once(']')?;
+            let after_version =
+                ["[HTTP/2] [", "[HTTP/3] ["].iter().find_map(|version| text.strip_prefix(version))?;
+            let (number, rest) = after_version.split_once(']')?;
             rest.starts_with(" OPENED").then(|| number.parse().ok()).flatten()
         };
         self.opened = stream().or(self.opened);

@@ -87,7 +87,7 @@ impl MultiState {
             messages,
             timer,
             reported,
-            tells,
+            has_event_loop,
             stopped,
             completed,
             turns,
@@ -99,7 +99,7 @@ impl MultiState {
         }
         drop(for_names.take());
         drop(shared_pools.take());
-        [keeps, tells, stopped].into_iter().for_each(|switch| switch.set(false));
+        [keeps, has_event_loop, stopped].into_iter().for_each(|switch| switch.set(false));
         pool_kind.set(None);
         // A thread that looks names up may put an answer there later.
         match Arc::get_mut(resolved) {

@@ -113,8 +113,8 @@ async fn converse(
             break;
         }
     }
-    if http::hears(t) {
-        boxed(|| http::hear(t, active, &response)).await;
+    if http::expects_tokens(t) {
+        boxed(|| http::pass_tokens(t, active, &response)).await;
     }
     let next = http::next(t, active, &response)?;
     let is_last = matches!(next, Next::Done);
@@ -122,7 +122,7 @@ async fn converse(
     finish(t, active, state)?;
     let keep = http::finish(t, active, &response, &next, keep).await?;
     if is_last {
-        http::tell_redirect(t, &response);
+        http::report_location(t, &response);
     }
     Ok((next, keep))
 }

@@ -24,7 +24,7 @@ use tables::environment::{RECORD, REPLAY, REPLAY_HEADERS};
 use crate::sys::private_folder;
 use draft::Draft;
 use player::Player;
-use remarks::{Remarks, say};
+use remarks::{Remarks, warn};
 
 /// The fate of the exchanges of a multi handle.
 pub enum Recording {
@@ -124,7 +124,7 @@ fn from_environment() -> Option<Arc<Recording>> {
     let record = environment::value(&RECORD);
     if let Some(folder) = environment::value(&REPLAY) {
         if record.is_some() {
-            say(&format!("{} is set, so {} has no effect", REPLAY.name, RECORD.name));
+            warn(&format!("{} is set, so {} has no effect", REPLAY.name, RECORD.name));
         }
         return Some(Arc::new(Recording::from(Path::new(&folder), header_names())));
     }
@@ -133,7 +133,7 @@ fn from_environment() -> Option<Arc<Recording>> {
         Ok(recording) => Some(Arc::new(recording)),
         Err(e) => {
             let (name, folder) = (RECORD.name, folder.display());
-            say(&format!("{name}={folder} is no folder to write to, nothing is recorded: {e}"));
+            warn(&format!("{name}={folder} is no folder to write to, nothing is recorded: {e}"));
             None
         }
     }

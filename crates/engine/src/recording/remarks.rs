@@ -24,19 +24,19 @@ impl Remarks {
     pub fn report_failure(&self, e: &io::Error) {
         if !self.failure.swap(true, Ordering::Relaxed) {
             let folder = self.folder.display();
-            say(&format!("{}: an exchange cannot be written to {folder}: {e}", RECORD.name));
+            warn(&format!("{}: an exchange cannot be written to {folder}: {e}", RECORD.name));
         }
     }
 
     /// Reports the first protocol that is not recorded.
     pub fn report_protocol(&self, what: &str) {
         if !self.protocol.swap(true, Ordering::Relaxed) {
-            say(&format!("{}: {what} is not recorded, only HTTP and FTP are", RECORD.name));
+            warn(&format!("{}: {what} is not recorded, only HTTP and FTP are", RECORD.name));
         }
     }
 }
 
 /// Writes a line. It is lost if standard error is closed.
-pub fn say(text: &str) {
+pub fn warn(text: &str) {
     let _ = writeln!(io::stderr(), "warmwire: {text}");
 }

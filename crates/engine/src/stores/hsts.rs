@@ -78,7 +78,7 @@ fn with_cache<R>(keeper: Keeper<'_>, f: impl FnOnce(&mut Cache) -> R) -> R {
 }
 
 /// Calls CURLOPT_HSTSREADFUNCTION for entries until it has no more, before each transfer.
-pub fn ask(keeper: Keeper<'_>) -> Result<()> {
+pub fn read_entries(keeper: Keeper<'_>) -> Result<()> {
     if !is_on(keeper) {
         return Ok(());
     }
@@ -103,7 +103,7 @@ pub fn ask(keeper: Keeper<'_>) -> Result<()> {
 }
 
 /// Passes all entries to CURLOPT_HSTSWRITEFUNCTION, when the handle is closed.
-fn tell(keeper: Keeper<'_>) {
+fn write_entries(keeper: Keeper<'_>) {
     if !is_on(keeper) {
         return;
     }
@@ -156,7 +156,7 @@ pub fn received(keeper: Keeper<'_>, host: &[u8], value: &[u8]) {
 /// Passes the entries to the application and writes the file, when the handle is closed.
 pub fn save(keeper: Keeper<'_>) {
     write_file(keeper);
-    tell(keeper);
+    write_entries(keeper);
 }
 
 /// Writes the file, atomically.

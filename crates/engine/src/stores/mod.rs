@@ -115,7 +115,7 @@ pub fn duplicated(keeper: Keeper<'_>) {
 pub fn begin(keeper: Keeper<'_>) -> Result<()> {
     cookies::read_files(keeper);
     hsts::read_files(keeper);
-    hsts::ask(keeper)?;
+    hsts::read_entries(keeper)?;
     Ok(())
 }
 

@@ -45,47 +45,47 @@ pub async fn log_in<S: Speaker>(
     if early {
         line.extend_from_slice(&[b" ", token.as_bytes()].concat());
     }
-    let mut said = say(t, speaker, &line).await?;
+    let mut reply = send(t, speaker, &line).await?;
     if !early {
-        let SaslReply::Continue(_) = said else { return Ok(verdict(&said)) };
-        said = say(t, speaker, token.as_bytes()).await?;
+        let SaslReply::Continue(_) = reply else { return Ok(verdict(&reply)) };
+        reply = send(t, speaker, token.as_bytes()).await?;
     }
     while let Step::Continue(_) = step {
-        let Some(token) = heard(&said) else { return Ok(verdict(&said)) };
+        let Some(token) = challenge(&reply) else { return Ok(verdict(&reply)) };
         let next = move || {
             let step = context.step(Some(&token))?;
             Ok((context, step))
         };
         (context, step) = on_a_thread(t, next).await?;
-        said = say(t, speaker, base64::encode(step.token()).as_bytes()).await?;
+        reply = send(t, speaker, base64::encode(step.token()).as_bytes()).await?;
     }
-    let Some(offer) = heard(&said) else { return Ok(verdict(&said)) };
+    let Some(offer) = challenge(&reply) else { return Ok(verdict(&reply)) };
     let chosen = context.unwrap(&offer).ok().and_then(|(offer, _)| no_protection(&offer, &who.authzid));
     let Some(chosen) = chosen else { return Ok(Verdict::Senseless) };
     let chosen = context.wrap(&chosen, false).map_err(|e| failed(&e))?;
     speaker.dialogue().by_ticket = true;
-    match say(t, speaker, base64::encode(&chosen).as_bytes()).await? {
+    match send(t, speaker, base64::encode(&chosen).as_bytes()).await? {
         SaslReply::Success => Ok(Verdict::Success),
         _ => Ok(Verdict::Failure),
     }
 }
 
-async fn say<S: Speaker>(t: &mut Transfer, speaker: &mut S, line: &[u8]) -> Result<SaslReply> {
+async fn send<S: Speaker>(t: &mut Transfer, speaker: &mut S, line: &[u8]) -> Result<SaslReply> {
     speaker.dialogue().send(t, line).await?;
-    speaker.said(t).await
+    speaker.reply(t).await
 }
 
 /// The challenge, if it is one.
-fn heard(said: &SaslReply) -> Option<Vec<u8>> {
-    match said {
+fn challenge(reply: &SaslReply) -> Option<Vec<u8>> {
+    match reply {
         SaslReply::Continue(challenge) if challenge.len() <= CHALLENGE_LIMIT => base64::decode(challenge),
         _ => None,
     }
 }
 
 /// Interprets the end of the exchange. A success before the server has proved itself counts as a failure.
-fn verdict(said: &SaslReply) -> Verdict {
-    if matches!(said, SaslReply::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
+fn verdict(reply: &SaslReply) -> Verdict {
+    if matches!(reply, SaslReply::Continue(_)) { Verdict::Senseless } else { Verdict::Failure }
 }
 
 async fn on_a_thread(

@@ -229,7 +229,7 @@ fn proxy_headers_and_pinned_names_separate_connections() {
         })
         .unwrap()
     };
-    assert!(unified("X-Secret: 1") != unified("X-Secret: 2"), "lines that a proxy is told, too");
+    assert!(unified("X-Secret: 1") != unified("X-Secret: 2"), "lines that a proxy receives, too");
 }
 
 /// Options that set one term together, so that a difference names another one of them.

@@ -46,8 +46,8 @@ pub trait Speaker {
     /// Returns the command that starts a mechanism, up to its name: `AUTH`, for IMAP with a tag.
     fn command(&mut self) -> Vec<u8>;
 
-    /// Reads the server's answer.
-    fn said(&mut self, t: &mut Transfer) -> impl Future<Output = Result<SaslReply>>;
+    /// Reads the server's reply.
+    fn reply(&mut self, t: &mut Transfer) -> impl Future<Output = Result<SaslReply>>;
 }
 
 /// How a login by SASL has come out, when it hasn't failed.
@@ -100,7 +100,7 @@ pub async fn log_in<S: Speaker>(
             Action::Exhausted => return Ok(Outcome::Exhausted),
         };
         speaker.dialogue().send(t, &line).await?;
-        let said = speaker.said(t).await?;
+        let said = speaker.reply(t).await?;
         let reply = match &said {
             SaslReply::Continue(challenge) => Reply::Continue(challenge),
             SaslReply::Success => Reply::Success,

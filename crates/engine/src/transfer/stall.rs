@@ -36,7 +36,7 @@ impl Stall {
 
     /// Notes progress. A transfer that is `held` (paused by the application, or not connected yet) does not
     /// count as inactive.
-    pub fn look(&mut self, info: &TransferInfo, held: bool, now: Instant) {
+    pub fn note_progress(&mut self, info: &TransferInfo, held: bool, now: Instant) {
         let moved = info.header_size + info.downloaded + info.request_size + info.uploaded;
         if held || info.moving_since.is_none() || moved != self.moved {
             (self.moved, self.last, self.again) = (moved, now, false);
@@ -71,19 +71,19 @@ mod tests {
         let at = |ms: u64| begun + Duration::from_millis(ms);
         let mut stall = Stall::new(Duration::from_millis(500), begun);
         let mut info = TransferInfo::default();
-        stall.look(&info, false, at(400)); // not connected yet
+        stall.note_progress(&info, false, at(400)); // not connected yet
         assert_eq!(stall.due(), at(500));
         assert!(stall.check(0, at(500)).is_ok());
         assert_eq!(stall.due(), at(900));
         info.moving_since = Some(at(400));
-        stall.look(&info, false, at(450));
+        stall.note_progress(&info, false, at(450));
         info.downloaded = 7;
-        stall.look(&info, false, at(600));
+        stall.note_progress(&info, false, at(600));
         assert!(stall.check(7, at(1099)).is_ok());
         assert_eq!(stall.due(), at(1100));
-        stall.look(&info, true, at(1099));
+        stall.note_progress(&info, true, at(1099));
         assert!(stall.check(7, at(1598)).is_ok(), "paused");
-        stall.look(&info, false, at(1598));
+        stall.note_progress(&info, false, at(1598));
         assert!(stall.check(7, at(1650)).is_ok(), "the caller was away");
         assert_eq!(stall.due(), at(1660));
         let error = stall.check(7, at(1660)).unwrap_err();

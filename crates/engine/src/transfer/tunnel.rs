@@ -400,12 +400,12 @@ struct Lines<'a> {
 
 impl Lines<'_> {
     /// Returns the next line; `None` if the proxy has closed.
-    async fn whole(&mut self) -> Result<Option<Vec<u8>>> {
-        let Some(mut line) = self.one().await? else { return Ok(None) };
+    async fn unfolded(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(mut line) = self.line().await? else { return Ok(None) };
         while !ends_head(&line) {
             let next = self.tunnel.next_octet().await.map_err(|e| receive_failed(&e))?;
             let more = match next {
-                Some(b' ' | b'\t') => self.one().await?,
+                Some(b' ' | b'\t') => self.line().await?,
                 _ => None,
             };
             let Some(more) = more else { return Ok(Some(line)) };
@@ -417,7 +417,7 @@ impl Lines<'_> {
         Ok(Some(line))
     }
 
-    async fn one(&mut self) -> Result<Option<Vec<u8>>> {
+    async fn line(&mut self) -> Result<Option<Vec<u8>>> {
         let line = self.tunnel.line(MAX_LINE).await.map_err(|e| match e.kind() {
             ErrorKind::InvalidData => Error::new(Code::RecvError, "CONNECT response too large"),
             _ => receive_failed(&e),
@@ -437,7 +437,7 @@ async fn reply(t: &Connector, tunnel: &mut TunnelFilter, goal: TunnelKind) -> Re
     let mut reply = Reply::default();
     let mut is_first = true;
     loop {
-        let Some(line) = lines.whole().await? else {
+        let Some(line) = lines.unfolded().await? else {
             (reply.keep_alive, reply.cut_off) = (false, true);
             return Ok(reply);
         };
@@ -555,13 +555,13 @@ fn hand_out(t: &Handles, line: &[u8], is_field: bool) -> Result<()> {
         t.easy.headers.borrow_mut().add(Origin::Connect, 0, line)?;
     }
     if !t.on(O::SuppressConnectHeaders) {
-        tell(t, line)?;
+        deliver(t, line)?;
     }
     t.easy.info.borrow_mut().header_size += line.len() as i64;
     Ok(())
 }
 
-fn tell(t: &Handles, line: &[u8]) -> Result<()> {
+fn deliver(t: &Handles, line: &[u8]) -> Result<()> {
     let refused = |w| matches!(w, WriteAnswer::Failed(_));
     if t.on(O::Header) && refused(t.easy.callbacks.write(line)) {
         return Err(Error::from(Code::WriteError));

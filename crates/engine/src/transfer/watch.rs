@@ -160,7 +160,7 @@ impl Watch {
     fn note_progress(&mut self) {
         let Some(stall) = &mut self.stall else { return };
         let held = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
-        stall.look(&self.easy.info.borrow(), held, self.multi.runtime.reactor().now());
+        stall.note_progress(&self.easy.info.borrow(), held, self.multi.runtime.reactor().now());
     }
 
     fn timed_out(&self, now: Instant) -> Error {
@@ -209,7 +209,7 @@ impl Watch {
         // A paused transfer is slow by the application's own wish, and one without a connection does not move
         // yet.
         let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
-            Some(begun) => slow.look(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
+            Some(begun) => slow.measure(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
             None => {
                 slow.forget();
                 Ok(())
@@ -275,8 +275,8 @@ impl Slow {
         self.since = None;
     }
 
-    /// So much has moved by now; data has been meant to move since `begun`.
-    fn look(&mut self, begun: Instant, moved: i64, now: Instant) -> Result<()> {
+    /// Measures the speed from the bytes moved by now. Data has been meant to move since `begun`.
+    fn measure(&mut self, begun: Instant, moved: i64, now: Instant) -> Result<()> {
         // The first moment after a beginning or a pause, or another request.
         if self.moments.front().is_none_or(|(first, _)| *first < begun) {
             self.forget();
@@ -317,7 +317,7 @@ mod tests {
         let begun = Instant::now();
         let mut slow = Slow { limit: 1000, seconds: 2, ..Slow::default() };
         let mut tick = |at: usize, moved: i64| {
-            let result = slow.look(begun, moved, begun + TICK * (at as u32 + 1));
+            let result = slow.measure(begun, moved, begun + TICK * (at as u32 + 1));
             slow.seen = moved;
             result.is_err()
         };
@@ -378,13 +378,13 @@ mod tests {
         let at = |ms: u64| begun + Duration::from_millis(ms);
         let mut slow = Slow { limit: 10, seconds: 1, seen: 3, ..Slow::default() };
         slow.forget(); // a tick while it is paused
-        assert!(slow.look(at(1700), 3, at(1701)).is_ok());
+        assert!(slow.measure(at(1700), 3, at(1701)).is_ok());
         assert_eq!(slow.due(), Some(at(2700)));
-        assert!(slow.look(at(1700), 3, at(2699)).is_ok());
-        assert!(slow.look(at(1700), 3, at(2700)).is_err());
+        assert!(slow.measure(at(1700), 3, at(2699)).is_ok());
+        assert!(slow.measure(at(1700), 3, at(2700)).is_err());
         let mut slow = Slow { limit: 10, seconds: 2, seen: 3, ..Slow::default() };
-        assert!(slow.look(at(1), 3, at(1000)).is_ok());
-        assert!(slow.look(at(1500), 3, at(2500)).is_ok(), "paused and on again between two ticks");
+        assert!(slow.measure(at(1), 3, at(1000)).is_ok());
+        assert!(slow.measure(at(1500), 3, at(2500)).is_ok(), "paused and on again between two ticks");
         assert_eq!(slow.due(), Some(at(3500)));
     }
 
@@ -392,10 +392,10 @@ mod tests {
     fn a_second_request_begins_anew() {
         let begun = Instant::now();
         let mut slow = Slow { limit: 1000, seconds: 2, ..Slow::default() };
-        assert!(slow.look(begun, 0, begun + TICK).is_ok());
+        assert!(slow.measure(begun, 0, begun + TICK).is_ok());
         let again = begun + TICK * 3 / 2;
-        assert!(slow.look(again, 0, begun + TICK * 2).is_ok(), "half a second");
-        assert!(slow.look(again, 0, begun + TICK * 3).is_ok());
-        assert!(slow.look(again, 0, begun + TICK * 4).is_err());
+        assert!(slow.measure(again, 0, begun + TICK * 2).is_ok(), "half a second");
+        assert!(slow.measure(again, 0, begun + TICK * 3).is_ok());
+        assert!(slow.measure(again, 0, begun + TICK * 4).is_err());
     }
 }

@@ -174,7 +174,7 @@ impl Watcher {
         let exists = target.detector.is_present() == Some(true);
         let stamp = if exists { target.seen.clone() } else { Stamp::default() };
         let body = (keeps_contents && fetched && exists).then(|| target.reception.take());
-        self.tell(Event { latency, stamp, body, ..event(at, kind) });
+        self.report(Event { latency, stamp, body, ..event(at, kind) });
     }
 
     /// Ends a poll or a stream that failed.
@@ -184,9 +184,9 @@ impl Watcher {
         let target = &mut self.targets[at];
         target.phase = Phase::Rest;
         let latency = now.saturating_duration_since(target.begun);
-        let told = Failure { code: failure.code, message: failure.message.clone() };
+        let reported = Failure { code: failure.code, message: failure.message.clone() };
         if target.failure.replace(failure).is_none() {
-            self.tell(Event { latency, failure: Some(told), ..event(at, EventKind::Failed) });
+            self.report(Event { latency, failure: Some(reported), ..event(at, EventKind::Failed) });
         }
     }
 
@@ -194,11 +194,11 @@ impl Watcher {
     fn recover(&mut self, at: usize, now: Instant) {
         self.targets[at].answered_at = Some(now);
         if self.targets[at].failure.take().is_some() {
-            self.tell(event(at, EventKind::Recovered));
+            self.report(event(at, EventKind::Recovered));
         }
     }
 
-    fn tell(&mut self, event: Event) {
+    fn report(&mut self, event: Event) {
         self.events.push_back(event);
     }
 
@@ -244,7 +244,7 @@ impl Watcher {
         let target = &mut self.targets[at];
         let latency = now.saturating_duration_since(target.begun);
         if target.detector.see_content(Stamp::default(), 0, [target.begun, now]).is_some() {
-            self.tell(Event { latency, ..event(at, EventKind::First) });
+            self.report(Event { latency, ..event(at, EventKind::First) });
         }
         if changed == Some(true) {
             let line = self.targets[at].mailbox.exists().map(|exists| format!("* {exists} EXISTS"));
@@ -255,7 +255,7 @@ impl Watcher {
     fn message(&mut self, at: usize, message: StreamEvent) {
         let now = Instant::now();
         (self.targets[at].changed_at, self.targets[at].answered_at) = (Some(now), Some(now));
-        self.tell(Event { message: Some(message), ..event(at, EventKind::Message) });
+        self.report(Event { message: Some(message), ..event(at, EventKind::Message) });
     }
 
     /// A stream has ended. A server may end one at any time; the next connection continues it.

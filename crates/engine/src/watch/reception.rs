@@ -56,7 +56,7 @@ impl Reception {
         read(&self.body.borrow())
     }
 
-    fn tell(&self) {
+    fn report_news(&self) {
         let mut news = self.news.borrow_mut();
         if !news.contains(&self.number) {
             news.push(self.number);
@@ -74,7 +74,7 @@ impl Callbacks for Reception {
         body.extend_from_slice(data);
         drop(body);
         if self.streams.get() {
-            self.tell();
+            self.report_news();
         }
         WriteAnswer::All
     }
@@ -89,7 +89,7 @@ impl Callbacks for Reception {
             }
         } else if self.announced.get() && is_event_stream(line) {
             self.streams.set(true);
-            self.tell();
+            self.report_news();
         }
         Some(WriteAnswer::All)
     }

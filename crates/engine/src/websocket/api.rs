@@ -114,7 +114,7 @@ impl Easy {
             waker.wake();
         }
         if let Some(multi) = multi.filter(|_| !inside) {
-            multi.tell();
+            multi.report_changes();
         }
         Ok(bytes.len())
     }

@@ -149,7 +149,7 @@ impl WebSocket {
         while self.waiting() > 0 {
             match on.send(&self.out[self.sent..]) {
                 Ok(0) => return Err(Error::from(Code::Again)),
-                Ok(n) => self.gone(n),
+                Ok(n) => self.mark_sent(n),
                 Err(code) => return Err(Error::from(code)),
             }
         }

@@ -237,11 +237,11 @@ impl WebSocket {
     pub fn take_into(&mut self, buf: &mut [u8]) -> usize {
         let n = self.waiting().min(buf.len());
         buf[..n].copy_from_slice(&self.out[self.sent..self.sent + n]);
-        self.gone(n);
+        self.mark_sent(n);
         n
     }
 
-    fn gone(&mut self, n: usize) {
+    fn mark_sent(&mut self, n: usize) {
         self.sent += n;
         if self.sent == self.out.len() {
             (self.out, self.sent) = (Vec::new(), 0);

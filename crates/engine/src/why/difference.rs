@@ -48,7 +48,7 @@ impl Found {
     }
 
     /// Describes a term if the values differ.
-    fn other<T: PartialEq + ?Sized>(&mut self, text: &'static str, one: &T, other: &T) {
+    fn compare<T: PartialEq + ?Sized>(&mut self, text: &'static str, one: &T, other: &T) {
         if one != other {
             self.add(Term::Other(text));
         }
@@ -79,7 +79,7 @@ pub fn between(wanted: &ConnectionKey, open: &ConnectionKey) -> Vec<Term> {
     } = wanted;
     protocols(&mut found, protocol, &open.protocol);
     found.option(O::ConnectOnly, connect_only, &open.connect_only);
-    found.other("the host", origin, &open.origin);
+    found.compare("the host", origin, &open.origin);
     found.option(O::HttpVersion, transport, &open.transport);
     match (tls, &open.tls) {
         (Some(one), Some(other)) => tls_terms(&mut found, one, other, |option| option),
@@ -99,8 +99,8 @@ pub fn between(wanted: &ConnectionKey, open: &ConnectionKey) -> Vec<Term> {
     unix_terms(&mut found, unix.as_ref(), open.unix.as_ref());
     haproxy_terms(&mut found, haproxy.as_ref(), open.haproxy.as_ref());
     logins(&mut found, login.as_ref(), open.login.as_ref());
-    found.other("a Kerberos ticket that authenticated it", by_ticket, &open.by_ticket);
-    found.other("the application's socket functions (CURLOPT_OPENSOCKETFUNCTION)", owner, &open.owner);
+    found.compare("a Kerberos ticket that authenticated it", by_ticket, &open.by_ticket);
+    found.compare("the application's socket functions (CURLOPT_OPENSOCKETFUNCTION)", owner, &open.owner);
     found.0
 }
 
@@ -118,7 +118,7 @@ fn protocols(found: &mut Found, one: &Protocol, other: &Protocol) {
         | (Protocol::Pop3(one), Protocol::Pop3(other))
         | (Protocol::Smtp(one), Protocol::Smtp(other))
         | (Protocol::Ldap(one), Protocol::Ldap(other)) => found.option(O::UseSsl, one, other),
-        (one, other) => found.other("the protocol", one, other),
+        (one, other) => found.compare("the protocol", one, other),
     }
 }
 
@@ -138,9 +138,9 @@ fn ssh_terms(found: &mut Found, one: &SshTerms, other: &SshTerms) {
     } = one;
     found.option(O::SshPrivateKeyFile, private_key, &other.private_key);
     found.option(O::SshPublicKeyFile, public_key, &other.public_key);
-    found.other("the keys in ~/.ssh", usual_keys, &other.usual_keys);
+    found.compare("the keys in ~/.ssh", usual_keys, &other.usual_keys);
     found.option(O::KeyPasswd, passphrase, &other.passphrase);
-    found.other("the agent (SSH_AUTH_SOCK)", agent, &other.agent);
+    found.compare("the agent (SSH_AUTH_SOCK)", agent, &other.agent);
     found.option(O::SshKnownHosts, known_hosts, &other.known_hosts);
     found.option(O::SshHostPublicKeyMd5, host_md5, &other.host_md5);
     found.option(O::SshHostPublicKeySha256, host_sha256, &other.host_sha256);
@@ -198,9 +198,9 @@ fn tls_terms(found: &mut Found, one: &TlsConfig, other: &TlsConfig, of: impl Fn(
     found.option(O::SslSignatureAlgorithms, sigalgs, &other.sigalgs);
     found.option(O::SslSessionIdCache, session_cache, &other.session_cache);
     found.option(O::CertInfo, certinfo, &other.certinfo);
-    found.other("the key log (SSLKEYLOGFILE)", key_log, &other.key_log);
+    found.compare("the key log (SSLKEYLOGFILE)", key_log, &other.key_log);
     if found.0.is_empty() {
-        found.other(
+        found.compare(
             "the TLS library, or a function that changes it (CURLOPT_SSL_CTX_FUNCTION)",
             backend,
             &other.backend,
@@ -224,7 +224,7 @@ fn authorities(found: &mut Found, one: &[CaSource], other: &[CaSource], of: impl
     // The system's bundle counts where no option names another one.
     let named: Vec<O> = new.iter().map(|source| option(source)).filter(|o| *o != O::SslOptions).collect();
     match (new.is_empty(), named.is_empty()) {
-        (true, _) => found.other("the order of the certificate authorities", one, other),
+        (true, _) => found.compare("the order of the certificate authorities", one, other),
         (_, true) => found.add(Term::Option(of(O::SslOptions))),
         (_, false) => named.into_iter().for_each(|option| found.add(Term::Option(of(option)))),
     }
@@ -281,7 +281,7 @@ fn proxies_terms(found: &mut Found, one: &[ProxyTerms], other: &[ProxyTerms]) {
 
 fn tunnel_terms(found: &mut Found, one: &TunnelTerms, other: &TunnelTerms) {
     let TunnelTerms { to, user, method } = one;
-    found.other("the tunnel's end", to, &other.to);
+    found.compare("the tunnel's end", to, &other.to);
     users(found, user.as_ref(), other.user.as_ref(), [O::ProxyUsername, O::ProxyPassword]);
     match (method, &other.method) {
         (
@@ -345,8 +345,8 @@ fn socket_terms(found: &mut Found, one: &SocketOptions, other: &SocketOptions) {
         found.option(O::LocalPortRange, port_range, &of.port_range);
     }
     found.option(O::TcpFastOpen, fast_open, &other.fast_open);
-    found.other("the size of the send buffer", send_buffer, &other.send_buffer);
-    found.other("the policy", guard, &other.guard);
+    found.compare("the size of the send buffer", send_buffer, &other.send_buffer);
+    found.compare("the policy", guard, &other.guard);
 }
 
 fn unix_terms(found: &mut Found, one: Option<&UnixSocket>, other: Option<&UnixSocket>) {
@@ -366,7 +366,7 @@ fn logins(found: &mut Found, one: Option<&Login>, other: Option<&Login>) {
         (Some(Login::Session(one)), Some(Login::Session(other))) => session_login(found, one, other),
         (Some(Login::Requests(one)), Some(Login::Requests(other))) => request_login(found, one, other),
         (one, other) => {
-            found.other("a login by NTLM or Negotiate that holds for one connection", &one, &other)
+            found.compare("a login by NTLM or Negotiate that holds for one connection", &one, &other)
         }
     }
 }
@@ -387,7 +387,7 @@ fn request_login(found: &mut Found, one: &RequestLogin, other: &RequestLogin) {
     users(found, proxy.as_ref(), other.proxy.as_ref(), [O::ProxyUsername, O::ProxyPassword]);
     match (server, &other.server) {
         (Some(ServerLogin { scheme, origin, user, method }), Some(other)) => {
-            found.other(
+            found.compare(
                 "the server that it is authenticated to",
                 &(scheme, origin),
                 &(&other.scheme, &other.origin),
@@ -400,7 +400,9 @@ fn request_login(found: &mut Found, one: &RequestLogin, other: &RequestLogin) {
                 (one, other) => found.option(O::HttpAuth, one, other),
             }
         }
-        (one, other) => found.other("a login by NTLM or Negotiate that holds for one connection", one, other),
+        (one, other) => {
+            found.compare("a login by NTLM or Negotiate that holds for one connection", one, other)
+        }
     }
 }
 

@@ -312,7 +312,7 @@ fn a_weight_goes_with_the_head() {
     assert_eq!(easy.perform(), Code::Ok);
     let frames = peer.frames(0);
     let head = frames.iter().find(|frame| frame.is(kind::HEADERS, 3)).unwrap();
-    assert_eq!(head.flags & 32, 0, "the usual weight is not told");
+    assert_eq!(head.flags & 32, 0, "the usual weight is not sent");
 }
 
 /// curl 8.22 refuses a head of more than 64 KiB before it opens a stream (a long URL, a large password for

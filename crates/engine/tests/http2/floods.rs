@@ -201,7 +201,7 @@ fn broken_frames_end_the_session_for_all() {
         frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]),
         vec![0xff; 100],
     ] {
-        let told = bytes.clone();
+        let sent = bytes.clone();
         let peer = FramePeer::start(move |talk| {
             talk.greet(&[])?;
             talk.request()?;
@@ -209,7 +209,7 @@ fn broken_frames_end_the_session_for_all() {
             talk.hold()
         });
         let (easy, _) = to(&peer);
-        assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{told:?}: {}", message(&easy));
+        assert_eq!((easy.perform(), peer.accepts()), (Code::Http2, 1), "{sent:?}: {}", message(&easy));
         super::eventually(|| peer.frames(0).iter().any(|frame| frame.is(kind::GOAWAY, 0)));
     }
 }

@@ -155,8 +155,8 @@ fn acknowledges(frame: &Frame) -> bool {
 fn idle(
     act: impl Fn(&mut testkit::frames::Talk) -> io::Result<()> + Send + Sync + 'static,
 ) -> (FramePeer, Receiver<()>) {
-    let (tell, told) = channel();
-    let tell = Arc::new(Mutex::new(tell));
+    let (sender, acted) = channel();
+    let sender = Arc::new(Mutex::new(sender));
     let peer = FramePeer::start(move |talk| {
         talk.greet(&[])?;
         let stream = talk.request()?;
@@ -165,21 +165,21 @@ fn idle(
             // The client has acknowledged our SETTINGS and has nothing more to send: it is idle.
             talk.until(acknowledges)?;
             let result = act(talk);
-            let _ = tell.lock().unwrap().send(());
+            let _ = sender.lock().unwrap().send(());
             result?;
         }
         talk.hold()
     });
-    (peer, told)
+    (peer, acted)
 }
 
 #[test]
 fn an_idle_connection_whose_server_leaves_is_not_used_again() {
     for code in [0, ENHANCE_YOUR_CALM] {
-        let (peer, told) = idle(move |talk| talk.go_away(1, code));
+        let (peer, acted) = idle(move |talk| talk.go_away(1, code));
         let (easy, _) = to(&peer);
         assert_eq!(easy.perform(), Code::Ok);
-        told.recv().unwrap();
+        acted.recv().unwrap();
         assert_eq!((easy.perform(), peer.accepts()), (Code::Ok, 2), "{}", message(&easy));
         assert_eq!(peer.requests(0), 1);
     }
@@ -187,14 +187,14 @@ fn an_idle_connection_whose_server_leaves_is_not_used_again() {
 
 #[test]
 fn a_peer_that_talks_to_itself_keeps_its_connection() {
-    let (peer, told) = idle(|talk| {
+    let (peer, acted) = idle(|talk| {
         talk.send(testkit::frames::kind::PING, 0, 0, b"anybody?")?;
         talk.settings(&[(3, 50)])?;
         talk.give(0, 1000)
     });
     let (easy, _) = to(&peer);
     assert_eq!(easy.perform(), Code::Ok);
-    told.recv().unwrap();
+    acted.recv().unwrap();
     let put = put(&peer, 10);
     drop(put);
     // The second request is never answered here; only its destination matters.

@@ -274,8 +274,8 @@ fn an_event_loop_hears_of_one_socket() {
         easies.iter().for_each(|easy| assert_eq!(multi.add(easy), tables::MultiCode::Ok));
         multi.socket_action(None, Interest::NONE, false);
         super::eventually(|| {
-            let told = log.now.lock().unwrap().clone();
-            for (fd, interest) in told {
+            let interests = log.now.lock().unwrap().clone();
+            for (fd, interest) in interests {
                 multi.socket_action(Some(fd), interest, false);
             }
             multi.socket_action(None, Interest::NONE, false);
@@ -370,18 +370,18 @@ fn a_share_has_what_nobody_uses() {
 /// As long as a stream is open its connection belongs to one handle, even if idle ones are shared.
 #[test]
 fn a_session_with_a_stream_is_its_handles_own() {
-    let (tell, told) = std::sync::mpsc::channel();
-    let (tell, told) = (Mutex::new(tell), Mutex::new(told));
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (sender, receiver) = (Mutex::new(sender), Mutex::new(receiver));
     let peer = FramePeer::start(move |talk| {
         talk.greet(&[])?;
         let stream = talk.request()?;
         // The first is answered once the second has been.
         if talk.number == 0 {
-            let _ = told.lock().unwrap().recv();
+            let _ = receiver.lock().unwrap().recv();
         }
         talk.answer(stream, 200, b"hi")?;
         if talk.number == 1 {
-            let _ = tell.lock().unwrap().send(());
+            let _ = sender.lock().unwrap().send(());
         }
         talk.hold()
     });

@@ -223,7 +223,7 @@ impl SocketCallbacks for Callee {
         let (host, port) = (ip.octets()[3], address.port());
         // Data connections are under no limit.
         self.0.opened_to.set(if port < 20_000 { (host, port) } else { (0, 0) });
-        tell(|| format!("open {host}:{port} for {}", self.0.want.borrow().url));
+        log(|| format!("open {host}:{port} for {}", self.0.want.borrow().url));
         match self.0.network.borrow_mut().connect(host, port) {
             Some(socket) => OpenSocketAnswer::Socket(socket),
             None => OpenSocketAnswer::Refused,
@@ -239,7 +239,7 @@ impl SocketCallbacks for Callee {
         counter.fetch_add(1, Ordering::SeqCst);
         let host = self.0.opened_to.get();
         Some(Box::new(move |fd| {
-            tell(|| format!("close {} to {host:?}", fd.as_raw_fd()));
+            log(|| format!("close {} to {host:?}", fd.as_raw_fd()));
             counter.fetch_sub(1, Ordering::SeqCst);
         }))
     }
@@ -250,7 +250,7 @@ impl SocketCallbacks for Callee {
 }
 
 /// Describes the events, if a single world is run.
-pub fn tell(what: impl FnOnce() -> String) {
+pub fn log(what: impl FnOnce() -> String) {
     if std::env::var_os("PLAN").is_some() {
         eprintln!("{}", what());
     }

@@ -87,7 +87,7 @@ impl Server {
         Some((head[3], head[4], u32::from_be_bytes([head[5], head[6], head[7], head[8]]), payload))
     }
 
-    fn hear(
+    fn receive(
         &mut self,
         (kind, flags, id, payload): (u8, u8, u32, Vec<u8>),
         world: &mut Shared,
@@ -234,7 +234,7 @@ impl Peer for Server {
             return Say { bytes: frame(kind::DATA, 0, 0, b"nonsense"), ends: true, ..say };
         }
         while let Some(one) = self.next_frame() {
-            self.hear(one, world, &mut say);
+            self.receive(one, world, &mut say);
         }
         self.give(world, &mut say);
         self.speak(world, &mut say);

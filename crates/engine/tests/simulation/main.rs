@@ -34,7 +34,7 @@ use tables::Code;
 use warmwire_engine::multi::Limits;
 use warmwire_engine::{Clock, Easy, Interest, Multi, SocketHook};
 
-use application::{App, Callee, Want, may_be, tell};
+use application::{App, Callee, Want, log, may_be};
 use network::Network;
 
 /// Runs of tasks in a row that find something to do without anything having come: more is a busy loop.
@@ -66,13 +66,13 @@ struct ReportedInterests(Mutex<Vec<(RawFd, Interest)>>);
 
 impl SocketHook for ReportedInterests {
     fn changed(&self, fd: RawFd, interest: Interest, _: u64) {
-        let mut told = self.0.lock().unwrap();
-        let known = told.iter().position(|(known, _)| *known == fd);
+        let mut interests = self.0.lock().unwrap();
+        let known = interests.iter().position(|(known, _)| *known == fd);
         match (known, interest.is_empty()) {
-            (Some(at), true) => drop(told.remove(at)),
-            (Some(at), false) => told[at].1 = interest,
+            (Some(at), true) => drop(interests.remove(at)),
+            (Some(at), false) => interests[at].1 = interest,
             (None, true) => {}
-            (None, false) => told.push((fd, interest)),
+            (None, false) => interests.push((fd, interest)),
         }
     }
 }
@@ -82,8 +82,8 @@ struct World {
     multi: Multi,
     hand: ManualClock,
     handles: Vec<TransferCase>,
-    /// In event mode.
-    told: Option<Arc<ReportedInterests>>,
+    /// In event mode, the interests that the socket callback was given.
+    interests: Option<Arc<ReportedInterests>>,
     timer: Rc<Cell<Option<u64>>>,
     limits: Limits,
     calm: bool,
@@ -97,19 +97,19 @@ impl World {
         let roll = |sides| network.borrow_mut().shared.dice.roll(sides);
         let limits = Limits { max_connects: roll(4), max_host: roll(3), max_total: [0, 0, 1, 3][roll(4)] };
         multi.set_limits(limits);
-        tell(|| format!("{limits:?}"));
+        log(|| format!("{limits:?}"));
         let timer = Rc::new(Cell::new(None));
-        let told = (roll(2) == 0).then(|| {
-            let told = Arc::new(ReportedInterests::default());
-            multi.set_socket_hook(Some(told.clone()));
+        let interests = (roll(2) == 0).then(|| {
+            let interests = Arc::new(ReportedInterests::default());
+            multi.set_socket_hook(Some(interests.clone()));
             let to = timer.clone();
             multi.set_timer(Some(Rc::new(move |ms| {
                 to.set(ms);
                 true
             })));
-            told
+            interests
         });
-        World { network, multi, hand, handles: Vec::new(), told, timer, limits, calm: plan.calm }
+        World { network, multi, hand, handles: Vec::new(), interests, timer, limits, calm: plan.calm }
     }
 
     fn roll(&self, sides: usize) -> usize {
@@ -119,7 +119,7 @@ impl World {
     /// One thing that an application does.
     fn act(&mut self) {
         let (at, what) = (self.roll(self.handles.len().max(1)), self.roll(14));
-        tell(|| format!("act {what} on {at} of {}", self.handles.len()));
+        log(|| format!("act {what} on {at} of {}", self.handles.len()));
         match what {
             0..=3 if self.handles.len() < 8 => {
                 let want = Want::any(&mut self.network.borrow_mut());
@@ -179,10 +179,10 @@ impl World {
 
     /// The engine has its turn, in one of the ways to drive it.
     fn turn(&mut self) {
-        match self.told.clone() {
+        match self.interests.clone() {
             None => drop(self.multi.perform()),
-            Some(told) => {
-                let mut rows = told.0.lock().unwrap().clone();
+            Some(interests) => {
+                let mut rows = interests.0.lock().unwrap().clone();
                 while !rows.is_empty() {
                     let (fd, want) = rows.swap_remove(self.roll(rows.len()));
                     // Readiness is sometimes reported falsely, and sometimes late.
@@ -200,22 +200,22 @@ impl World {
         while self.multi.timeout() == Some(Duration::ZERO) {
             turns += 1;
             assert!(turns < TURNS, "turns for nothing");
-            match self.told {
+            match self.interests {
                 None => drop(self.multi.perform()),
                 Some(_) => drop(self.multi.socket_action(None, Interest::NONE, false)),
             }
         }
-        self.look();
+        self.check();
     }
 
     /// Checks what must hold between any two turns.
-    fn look(&mut self) {
+    fn check(&mut self) {
         while let Some((message, _)) = self.multi.next_message() {
             let same = |held: &&mut TransferCase| std::ptr::eq(held.easy.state(), message.easy.state());
             let held = self.handles.iter_mut().find(same).expect("a message of a handle that is there");
             assert!(held.inside, "a message of a handle that is not inside");
             held.inside = false;
-            tell(|| format!("{:?} of {}", message.code, held.app.want.borrow().url));
+            log(|| format!("{:?} of {}", message.code, held.app.want.borrow().url));
             judge(&held.app, message.code, self.calm, &message.easy.state().message());
             self.multi.remove(&message.easy);
         }
@@ -303,7 +303,7 @@ impl World {
 /// Whether that end is a true one.
 fn judge(app: &App, code: Code, calm: bool, message: &str) {
     let want = app.want.borrow();
-    let told = || format!("{} of {}: {code:?} {message}", want.url, want.body.len());
+    let context = || format!("{} of {}: {code:?} {message}", want.url, want.body.len());
     let gave_up = app.gave_up.get();
     if code == Code::Ok {
         let body = app.body.borrow();
@@ -315,14 +315,14 @@ fn judge(app: &App, code: Code, calm: bool, message: &str) {
             "wrong bytes, {} of {}: {}",
             body.len(),
             want.body.len(),
-            told()
+            context()
         );
     } else if gave_up {
         let own = matches!(code, Code::WriteError | Code::AbortedByCallback);
-        assert!(own || may_be(code, &want), "{}", told());
+        assert!(own || may_be(code, &want), "{}", context());
     } else {
-        assert!(!calm, "calm, but {}", told());
-        assert!(may_be(code, &want), "{}", told());
+        assert!(!calm, "calm, but {}", context());
+        assert!(may_be(code, &want), "{}", context());
     }
 }
 

@@ -87,7 +87,7 @@ pub struct Race<T> {
     last_family: Option<Family>,
     first_known: Option<Instant>,
     /// When the last answer about addresses arrived.
-    told_at: Option<Instant>,
+    addresses_answered_at: Option<Instant>,
     /// When the next attempt is due though none has failed.
     due: Option<Instant>,
     winner: Option<AttemptId>,
@@ -108,7 +108,7 @@ impl<T: Clone + PartialEq> Race<T> {
             under_way: Vec::new(),
             last_family: None,
             first_known: None,
-            told_at: None,
+            addresses_answered_at: None,
             due: None,
             winner: None,
         }
@@ -134,7 +134,7 @@ impl<T: Clone + PartialEq> Race<T> {
             Question::Https => self.awaited.https = false,
         }
         if question != Question::Https {
-            self.told_at = self.told_at.max(Some(at));
+            self.addresses_answered_at = self.addresses_answered_at.max(Some(at));
         }
     }
 
@@ -194,7 +194,7 @@ impl<T: Clone + PartialEq> Race<T> {
     /// delay.
     fn without_candidates(&self, now: Instant) -> Step<T> {
         let record_alone = !self.awaited.a && !self.awaited.aaaa && !self.rules.needs_record;
-        let until = self.told_at.filter(|_| self.awaited.https).map(|at| at + RESOLUTION_DELAY);
+        let until = self.addresses_answered_at.filter(|_| self.awaited.https).map(|at| at + RESOLUTION_DELAY);
         match until {
             _ if !self.under_way.is_empty() => Step::Wait(None),
             None if self.awaited == PendingQuestions::default() => Step::Failed,

@@ -26,7 +26,7 @@ struct Script<'a> {
     events: BTreeMap<(u64, usize), Event>,
     numbered: usize,
     names: Vec<String>,
-    told: Vec<String>,
+    log: Vec<String>,
     start: Instant,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Script<'a> {
             events: BTreeMap::new(),
             numbered: 0,
             names: Vec::new(),
-            told: Vec::new(),
+            log: Vec::new(),
             start: Instant::now(),
         };
         answers.split(';').for_each(|line| script.answer(line));
@@ -111,11 +111,11 @@ impl<'a> Script<'a> {
                 continue;
             }
             if self.steps(at, now) {
-                return self.told.join("; ");
+                return self.log.join("; ");
             }
         }
-        self.told.push("waits".to_owned());
-        self.told.join("; ")
+        self.log.push("waits".to_owned());
+        self.log.join("; ")
     }
 
     /// Whether it is over.
@@ -126,13 +126,13 @@ impl<'a> Script<'a> {
             match step {
                 Step::Start(id, target) => {
                     assert_eq!(id, self.names.len());
-                    self.told.push(format!("{at} {target}"));
+                    self.log.push(format!("{at} {target}"));
                     self.attempt(at, id, &target);
                     self.names.push(target);
                 }
-                Step::GiveUp(id) => self.told.push(format!("{at} gives up {}", self.names[id])),
-                Step::Won(id) => self.told.push(format!("{at} won {}", self.names[id])),
-                Step::Failed => self.told.push(format!("{at} failed")),
+                Step::GiveUp(id) => self.log.push(format!("{at} gives up {}", self.names[id])),
+                Step::Won(id) => self.log.push(format!("{at} won {}", self.names[id])),
+                Step::Failed => self.log.push(format!("{at} failed")),
                 Step::Wait(Some(until)) => {
                     assert!(until > now, "waits for what has passed");
                     let ms = until.duration_since(self.start).as_millis() as u64;
@@ -233,7 +233,7 @@ fn answers_that_come_apart() {
         ("A first waits for AAAA", "", "10 A 4a; 30 AAAA 6a", "6a 30", "30 6a; 60 won 6a"),
         ("but not for ever", "", "10 A 4a; 90 AAAA 6a", "4a 70", "35 4a; 105 won 4a"),
         ("a late AAAA is next", "", "10 A 4a 4b; 90 AAAA 6a", "6a 30", "35 4a; 235 6a; 265 won 6a"),
-        ("no AAAA, told", "", "10 A 4a; 20 AAAA -", "4a 5", "20 4a; 25 won 4a"),
+        ("no AAAA, answered", "", "10 A 4a; 20 AAAA -", "4a 5", "20 4a; 25 won 4a"),
         ("AAAA is lost", "", "10 A 4a; never AAAA", "4a 5", "35 4a; 40 won 4a"),
         ("A is lost", "", "10 AAAA 6a; never A", "6a 5", "10 6a; 15 won 6a"),
         ("A is lost and v6 refuses", "", "10 AAAA 6a; never A", "6a refused 5", "10 6a; waits"),
@@ -359,5 +359,5 @@ fn abandoned_and_unknown_attempts_cannot_win() {
     assert_eq!(race.next(now), Step::Start(CONCURRENT, format!("4{CONCURRENT}")));
     race.secured(3);
     race.secured(4);
-    assert_eq!(race.next(now), Step::Won(3), "the first one told");
+    assert_eq!(race.next(now), Step::Won(3), "the first one reported");
 }

@@ -48,8 +48,8 @@ pub struct Http1 {
     /// A line assembled from several received ones.
     joined: Vec<u8>,
     declared: HeadFraming,
-    /// Number of bytes of the trailers that were returned.
-    trailers_told: usize,
+    /// Number of bytes of the trailers that have been returned.
+    trailers_returned: usize,
     framing: BodyFraming,
     /// Made for a body that comes in chunks.
     chunked: Option<Box<ChunkedDecoder>>,
@@ -77,7 +77,7 @@ impl Http1 {
             head_ended: false,
             joined: Vec::new(),
             declared: HeadFraming::default(),
-            trailers_told: 0,
+            trailers_returned: 0,
             framing: BodyFraming::None,
             chunked: None,
             fault: None,
@@ -335,7 +335,7 @@ impl Exchange for Http1 {
     fn begin_body(&mut self) {
         self.framing = self.declared.framing();
         self.chunked = None;
-        (self.ended, self.trailers_told) = (false, 0);
+        (self.ended, self.trailers_returned) = (false, 0);
     }
 
     fn left(&self) -> Option<u64> {
@@ -394,8 +394,8 @@ impl Exchange for Http1 {
         // A reader of raw chunks has received them already.
         let chunked = self.chunked.as_deref().filter(|_| self.framing != BodyFraming::ChunkedRaw);
         let all = chunked.map_or(&[][..], ChunkedDecoder::trailers);
-        let line = all[self.trailers_told..].split_inclusive(|b| *b == b'\n').next()?;
-        self.trailers_told += line.len();
+        let line = all[self.trailers_returned..].split_inclusive(|b| *b == b'\n').next()?;
+        self.trailers_returned += line.len();
         let field = HeaderLine::parse(line).map(HeadItem::Field).ok_or(HeadError::NoColon);
         let item = check_octets(line).map_err(|bad| HeadError::Octet(bad, None)).and(field);
         self.joined.clear();

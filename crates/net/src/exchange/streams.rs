@@ -141,7 +141,7 @@ impl Streams for Http2 {
     }
 
     fn poll_extended(&self, cx: &mut Context<'_>) -> Poll<Result<(), http2::StreamError>> {
-        self.poll_extended_connect(cx).map(|told| match told {
+        self.poll_extended_connect(cx).map(|supported| match supported {
             Some(true) => Ok(()),
             Some(false) => Err(http2::StreamError::NotExtended),
             None => Err(http2::StreamError::Refused),

@@ -88,8 +88,8 @@ impl Http2TunnelFilter {
     /// Waits for the proxy's SETTINGS; returns whether it supports extended CONNECT (RFC 8441).
     fn poll_extended(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
-            if let Some(told) = self.session.takes_extended_connect() {
-                return Poll::Ready(Ok(told));
+            if let Some(supported) = self.session.takes_extended_connect() {
+                return Poll::Ready(Ok(supported));
             }
             self.check_end()?;
             let _ = self.poll_send(cx)?;

@@ -71,8 +71,8 @@ pub trait Filter: Carrier {
     /// Says that the topmost layer ends, and leaves those below alone.
     fn say_goodbye(&mut self) {}
 
-    /// Says that nothing more will be sent, and goes on receiving. Ready when what was sent needs nobody here
-    /// any more.
+    /// Ends the sending direction, and goes on receiving. Ready when the sent bytes no longer need this
+    /// process.
     fn poll_end(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.socket().end_sending();
         Poll::Ready(Ok(()))

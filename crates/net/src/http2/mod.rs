@@ -149,8 +149,8 @@ impl Http2 {
         if state.lost.is_some() || state.session.is_closing() {
             return Poll::Ready(None);
         }
-        if let Some(told) = state.session.takes_extended_connect() {
-            return Poll::Ready(Some(told));
+        if let Some(supported) = state.session.takes_extended_connect() {
+            return Poll::Ready(Some(supported));
         }
         state.wait_for_room(cx);
         Poll::Pending

@@ -13,8 +13,8 @@ use super::encoding::encode;
 use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
-const LOOKS: usize = 128;
-/// Bytes of one look, on the stack.
+const MAX_READS: usize = 128;
+/// Bytes of one read, on the stack.
 const READ: usize = 2 << 10;
 
 /// A session without streams. It can be moved between threads with its connection.
@@ -85,7 +85,7 @@ impl Memory for Parked {
     fn idle_state(&mut self, filter: &mut Stack) -> Idle {
         let mut buf = [0; READ];
         tell_time(&mut self.session, filter.socket(), self.opened);
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_READS {
             match filter.try_read(&mut buf) {
                 Poll::Pending => return self.answer(filter),
                 Poll::Ready(Ok(n)) if n > 0 && self.take_in(&buf[..n]) => {}

@@ -36,7 +36,7 @@ impl Watchers {
     pub fn sent(&mut self, bytes: &[u8]) {
         let Watchers { all, sent, .. } = self;
         if !all.is_empty() {
-            sent.look(bytes, |stream, words| tell(all, stream, format!("[{stream}] -> {words}")));
+            sent.observe(bytes, |stream, words| report(all, stream, format!("[{stream}] -> {words}")));
         }
     }
 
@@ -47,12 +47,12 @@ impl Watchers {
             received.get_or_insert_default();
         }
         if let Some(watch) = received {
-            watch.look(bytes, |stream, words| tell(all, stream, format!("[{stream}] <- {words}")));
+            watch.observe(bytes, |stream, words| report(all, stream, format!("[{stream}] <- {words}")));
         }
     }
 }
 
-fn tell(all: &[(u32, Trace)], stream: u32, line: String) {
+fn report(all: &[(u32, Trace)], stream: u32, line: String) {
     if let Some((_, trace)) = all.iter().find(|(number, _)| stream == 0 || *number == stream) {
         trace(line);
     }
@@ -71,10 +71,10 @@ mod tests {
 
     #[test]
     fn a_frame_is_reported_once() {
-        let told = Rc::new(RefCell::new(Vec::new()));
+        let reported = Rc::new(RefCell::new(Vec::new()));
         let who = |name: &'static str| -> Trace {
-            let told = told.clone();
-            Rc::new(move |line: String| told.borrow_mut().push((name, line[..6].to_owned())))
+            let reported = reported.clone();
+            Rc::new(move |line: String| reported.borrow_mut().push((name, line[..6].to_owned())))
         };
         let mut watchers = Watchers::default();
         watchers.received(true, &frames(1));
@@ -87,7 +87,7 @@ mod tests {
         watchers.sent(&frames(1));
         watchers.leave(3);
         watchers.sent(&frames(3));
-        let all = told.take();
+        let all = reported.take();
         let all: Vec<(&str, &str)> = all.iter().map(|(name, line)| (*name, line.trim_end())).collect();
         assert_eq!(
             all,

@@ -90,7 +90,7 @@ impl Parked {
     }
 
     /// Sends the first bytes of our streams, as far as there is room.
-    fn say(&mut self, machine: &mut Machine) {
+    fn send_preface(&mut self, machine: &mut Machine) {
         for (id, bytes) in &mut self.unsaid {
             if let Ok(n) = machine.write(*id, bytes) {
                 bytes.drain(..n);
@@ -126,7 +126,7 @@ impl Parked {
 
     /// Processes events of the connection and of its unidirectional streams.
     pub(super) fn take_in(&mut self, quic: &mut Quic) -> Result<StreamEvents, Failure> {
-        self.say(&mut quic.machine);
+        self.send_preface(&mut quic.machine);
         let mut news = StreamEvents::default();
         while let Some(event) = quic.event() {
             let machine = &mut quic.machine;
@@ -142,7 +142,7 @@ impl Parked {
                 ) => news.writable.push(id),
                 // Early data found less room than there is now.
                 Event::Connected => {
-                    self.say(machine);
+                    self.send_preface(machine);
                     news.connected = true;
                 }
                 Event::ConnectionLost { reason } => news.lost = Some(SessionError::Quic(reason.to_string())),

@@ -318,7 +318,7 @@ impl Carrier for Http3Tunnel {
     }
 
     fn idle_state(&mut self) -> Idle {
-        let state = self.quic.look(&mut self.buf);
+        let state = self.quic.process(&mut self.buf);
         self.take_in();
         match self.read_on() {
             Ok(_) if self.body > 0 => Idle::Data,

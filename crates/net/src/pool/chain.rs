@@ -124,20 +124,20 @@ mod tests {
             all.append(0, &mut ends[0], at);
             all.append(1, &mut ends[1], at);
         }
-        let told = |all: &Chained<char, 2>, list, ends| {
+        let contents = |all: &Chained<char, 2>, list, ends| {
             all.walk(list, ends).filter_map(|at| all.get(at)).collect::<String>()
         };
         all.unlink(0, &mut ends[0], at[1]);
-        assert_eq!((told(&all, 0, ends[0]), told(&all, 1, ends[1])), ("ac".into(), "abc".into()));
+        assert_eq!((contents(&all, 0, ends[0]), contents(&all, 1, ends[1])), ("ac".into(), "abc".into()));
         for (list, at) in [(0, at[0]), (0, at[2]), (1, at[0])] {
             all.unlink(list, &mut ends[list], at);
         }
         assert_eq!((ends[0].len(), ends[0].first(), ends[0].last()), (0, None, None));
         assert_eq!(
-            (told(&all, 1, ends[1]), ends[1].first(), ends[1].last()),
+            (contents(&all, 1, ends[1]), ends[1].first(), ends[1].last()),
             ("bc".into(), Some(at[1]), Some(at[2]))
         );
         all.append(0, &mut ends[0], at[2]);
-        assert_eq!((told(&all, 0, ends[0]), ends[0].len()), ("c".into(), 1));
+        assert_eq!((contents(&all, 0, ends[0]), ends[0].len()), ("c".into(), 1));
     }
 }

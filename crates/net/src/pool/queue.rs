@@ -153,8 +153,8 @@ impl<S: Session + ?Sized> State<S> {
             OpenResult::Nothing => 1,
         };
         live.for_one = opened == OpenResult::ForOne || live.for_one && opened == OpenResult::Nothing;
-        let told: Vec<u64> = live.patient().map(|(ticket, _)| ticket).take(count).collect();
-        told.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
+        let tickets: Vec<u64> = live.patient().map(|(ticket, _)| ticket).take(count).collect();
+        tickets.into_iter().filter_map(|ticket| self.dequeue(bundle, ticket)).collect()
     }
 
     /// Returns the first waiter of a bundle, if a session there has room for one more; or else the first one

@@ -153,7 +153,7 @@ impl<C: Pooled> SharedPool<C> {
         for at in places {
             let lent = {
                 let mut table = self.table();
-                if table.look(at).is_some_and(rests) { table.lend(at) } else { None }
+                if table.examine(at).is_some_and(rests) { table.lend(at) } else { None }
             };
             let Some((loan, connection)) = lent else { continue };
             let (stays, is_open) = match broker.give(connection, now, until) {
@@ -280,7 +280,8 @@ impl<C: Pooled> SharedPool<C> {
     fn surplus(&self, now: Instant) -> Option<C> {
         let mut table = self.table();
         let oldest = table.oldest_at_hand()?;
-        let stays = table.idle_len() <= self.kept && table.look(oldest).is_some_and(|c| self.admits(c, now));
+        let stays =
+            table.idle_len() <= self.kept && table.examine(oldest).is_some_and(|c| self.admits(c, now));
         if stays { None } else { table.take(oldest) }
     }
 

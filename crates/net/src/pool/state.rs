@@ -384,7 +384,7 @@ impl<S: Session + ?Sized> State<S> {
             return Some(Eviction::Kept(self.limits.kept));
         }
         let old = Ages { idle: self.longest_idle, lifetime: Duration::ZERO };
-        let is_old = self.table.look(at).is_some_and(|connection| !old.allow(connection, now));
+        let is_old = self.table.examine(at).is_some_and(|connection| !old.allow(connection, now));
         is_old.then_some(Eviction::Idle)
     }
 

@@ -16,7 +16,7 @@ use super::request::{AcquireRequest, Neighbour};
 
 /// Number of connections in a bundle that are compared for the cheapest one, if commands were sent ahead on
 /// them.
-const LOOKS_AHEAD: usize = 32;
+const MAX_EXAMINED: usize = 32;
 
 /// Most keys of one origin that are listed to explain why none of them serves a request.
 const MAX_NEIGHBOURS: usize = 32;
@@ -253,7 +253,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
             return Some(last);
         }
         let mut best = (fits.then_some(last), Ahead::Nothing);
-        for at in self.idle.walk(BUNDLE, ends).take(LOOKS_AHEAD) {
+        for at in self.idle.walk(BUNDLE, ends).take(MAX_EXAMINED) {
             self.looks += 1;
             let rank = self.rank(at);
             if (rank > best.1 || best.0.is_none()) && self.fits(at, wish) {
@@ -301,7 +301,7 @@ impl<C: Pooled, B: Default, O: Default> Table<C, B, O> {
     }
 
     /// Returns an idle connection, unless it is being checked.
-    pub fn look(&mut self, at: usize) -> Option<&C> {
+    pub fn examine(&mut self, at: usize) -> Option<&C> {
         self.looks += 1;
         self.idle.get(at)?.connection.as_ref()
     }

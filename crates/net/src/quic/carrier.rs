@@ -16,10 +16,10 @@ use crate::Carrier;
 use crate::filter::udp::{Batch, Underlay};
 use crate::tls::{Late, TlsInfo};
 
-/// How many times one look receives, and into how much room at an idle connection: an idle peer has little to
-/// say.
-const LOOKS: usize = 64;
-const LITTLE: usize = 16 << 10;
+/// Maximum number of receive calls in one check: an idle peer has little to say.
+const MAX_RECEIVES: usize = 64;
+/// Size of the buffer in which an idle connection receives.
+const IDLE_BUFFER: usize = 16 << 10;
 /// Between two moves.
 const MOVES: Duration = Duration::from_secs(1);
 
@@ -158,10 +158,10 @@ impl Quic {
     /// Processes timers, receives and replies, without waiting. Received datagrams count as arriving now: if
     /// they waited beyond the idle timeout, the peer has given up the connection, too. Coalesced datagrams
     /// that do not fit into `buf` are lost.
-    pub fn look(&mut self, buf: &mut [u8]) -> Idle {
+    pub fn process(&mut self, buf: &mut [u8]) -> Idle {
         let now = self.now();
         self.machine.tick(now);
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_RECEIVES {
             let machine = &mut self.machine;
             match self.socket.try_receive(buf, &mut |batch| machine.receive(&batch, now)) {
                 Poll::Pending => break,
@@ -193,7 +193,7 @@ impl Carrier for Quic {
     }
 
     fn idle_state(&mut self) -> Idle {
-        self.look(&mut vec![0; LITTLE])
+        self.process(&mut vec![0; IDLE_BUFFER])
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

@@ -165,7 +165,7 @@ impl Handshake {
     pub fn fault(&self, quic: &mut Quic, failed: HandshakeFailure) -> LayerError {
         quic.send();
         let Handshake { host, port, .. } = self;
-        if let Some(refusal) = quic.machine.handshake_facts().and_then(|told| refusal(&told.fault?)) {
+        if let Some(refusal) = quic.machine.handshake_facts().and_then(|facts| refusal(&facts.fault?)) {
             return LayerError::Final(refusal);
         }
         match failed {

@@ -69,8 +69,8 @@ impl Early {
         if self.of(stream).is_some() { 0 } else { usize::MAX }
     }
 
-    /// So much was said on a stream.
-    pub fn said(&mut self, stream: StreamId, bytes: &[u8]) {
+    /// Records the bytes sent on a stream: they are sent again if the server refuses early data.
+    pub fn record(&mut self, stream: StreamId, bytes: &[u8]) {
         if !self.refused {
             self.room -= bytes.len();
             self.of(stream).into_iter().for_each(|said| said.bytes.extend_from_slice(bytes));

@@ -343,7 +343,7 @@ impl Machine {
         }
         match self.connection.send_stream(stream).write(&bytes[..bytes.len().min(room)]) {
             Ok(n) => {
-                self.early.iter_mut().for_each(|early| early.said(stream, &bytes[..n]));
+                self.early.iter_mut().for_each(|early| early.record(stream, &bytes[..n]));
                 Ok(n)
             }
             Err(WriteError::Blocked) => Ok(0),

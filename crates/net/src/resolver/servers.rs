@@ -202,7 +202,7 @@ impl NameServers for Servers {
     fn ask(&self, question: Question, searched: bool) -> PendingAnswer {
         let servers = self.clone();
         boxed(move || async move {
-            match told_by_hosts(&question) {
+            match answer_of_hosts(&question) {
                 Some(answer) => Ok(answer),
                 None => servers.search(&question, searched).await,
             }
@@ -211,7 +211,7 @@ impl NameServers for Servers {
 }
 
 /// Returns the answer of the hosts file, which has precedence over DNS.
-fn told_by_hosts(question: &Question) -> Option<Answer> {
+fn answer_of_hosts(question: &Question) -> Option<Answer> {
     let family = match question.kind {
         Kind::A => Family::V4,
         Kind::Aaaa => Family::V6,

@@ -113,11 +113,11 @@ pub(super) fn spoken(services: &[Binding], list: &[SocketAddr]) -> Vec<Candidate
 /// All that the services offer, the best first: at the host's addresses, and at another name's.
 pub(super) fn offered(
     services: &[Binding],
-    told: &[SocketAddr],
+    addresses: &[SocketAddr],
     port: u16,
     ip_version: IpVersion,
 ) -> Vec<Candidate> {
-    let mut candidates = spoken(services, told);
+    let mut candidates = spoken(services, addresses);
     candidates.retain(|candidate| candidate.priority != u16::MAX);
     for service in services.iter().filter(|service| service.target.is_some() && !service.is_alias()) {
         let six = service.v6_hints.iter().map(|ip| SocketAddr::from((*ip, port)));
@@ -164,7 +164,7 @@ mod tests {
             v6_hints: vec![[0xfd; 16].into()],
             ..Binding::default()
         };
-        let told = ["10.0.0.1:443".parse().unwrap()];
+        let addresses = ["10.0.0.1:443".parse().unwrap()];
         let services = [elsewhere, own];
         let shown = |list: &[Candidate]| {
             let one = |c: &Candidate| (c.address.to_string(), c.priority, c.ech.is_some());
@@ -172,10 +172,10 @@ mod tests {
         };
         let own = ("10.0.0.1:8443".to_owned(), 2, true);
         let plain = ("10.0.0.1:443".to_owned(), u16::MAX, false);
-        assert_eq!(shown(&spoken(&services, &told)), [own.clone(), plain.clone()]);
-        assert_eq!(shown(&spoken(&[], &told)), [plain]);
+        assert_eq!(shown(&spoken(&services, &addresses)), [own.clone(), plain.clone()]);
+        assert_eq!(shown(&spoken(&[], &addresses)), [plain]);
         let hint = ("10.0.0.9:443".to_owned(), 1, false);
-        let all = offered(&services, &told, 443, IpVersion::V4);
+        let all = offered(&services, &addresses, 443, IpVersion::V4);
         assert_eq!(shown(&all), [hint, own]);
         let protocols = |at: usize| all[at].protocols.as_ref().unwrap().join(&b' ');
         assert_eq!((protocols(0), protocols(1)), (b"h3".to_vec(), b"h2 http/1.1".to_vec()));

@@ -11,7 +11,7 @@ use super::{CHANNELS, IdleChannel, State};
 use crate::{Connection, Filter, Memory, Stack};
 
 /// Maximum number of reads in one check: an idle peer has no more to say.
-const LOOKS: usize = 16;
+const MAX_READS: usize = 16;
 
 /// A session without slots. It can be moved between threads with its connection.
 pub struct Parked {
@@ -63,7 +63,7 @@ impl Memory for Parked {
     /// Checks the idle connection without waiting. It has ended if the peer said goodbye or violated the
     /// protocol, or if its spare channel was closed.
     fn idle_state(&mut self, filter: &mut Stack) -> Idle {
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_READS {
             match filter.try_read(self.session.transport().space()) {
                 Poll::Pending => {
                     let gone = |spare: &IdleChannel| {

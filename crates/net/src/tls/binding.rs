@@ -147,8 +147,9 @@ mod tests {
                 client.read_tls(&mut &wire[..]).unwrap();
                 client.process_new_packets().unwrap();
             }
-            let told = server.export_keying_material([0; 32], EXPORTER_LABEL.as_bytes(), Some(b"")).unwrap();
-            assert_eq!(overheard.name(*suite), Some(told), "{suite:?}");
+            let exported =
+                server.export_keying_material([0; 32], EXPORTER_LABEL.as_bytes(), Some(b"")).unwrap();
+            assert_eq!(overheard.name(*suite), Some(exported), "{suite:?}");
         }
         let below = all.cipher_suites.iter().find(|suite| suite.tls13().is_none()).unwrap();
         assert_eq!(Overheard::new(Arc::new(rustls::KeyLogFile::new())).name(*below), None);

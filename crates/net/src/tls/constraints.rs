@@ -114,7 +114,7 @@ fn subtrees(list: &[u8]) -> Option<Vec<Subtree<'_>>> {
     let mut out = Vec::new();
     while !list.is_empty() {
         let mut r = list.sequence()?;
-        let base = general_name::one(&mut r)?;
+        let base = general_name::next(&mut r)?;
         let from = r.optional(der::context_primitive(0));
         let until = r.optional(der::context_primitive(1));
         let whole = from.is_none_or(|n| n == [0]) && until.is_none();

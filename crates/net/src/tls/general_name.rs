@@ -63,6 +63,6 @@ pub fn all(mut r: Reader<'_>) -> Option<Vec<GeneralName<'_>>> {
 }
 
 /// Parses the next name.
-pub fn one<'a>(r: &mut Reader<'a>) -> Option<GeneralName<'a>> {
+pub fn next<'a>(r: &mut Reader<'a>) -> Option<GeneralName<'a>> {
     GeneralName::read(r)
 }

@@ -55,7 +55,7 @@ fn is_strong(cert: &Profile<'_>) -> bool {
             Some((2 | 3, point)) => point.len() * 8 >= MIN_CURVE_BITS,
             _ => false,
         },
-        DSA_KEY => false, // no suite spoken shows one, and nobody here can verify with it
+        DSA_KEY => false, // no supported suite uses one, and neither backend verifies with it
         _ => true,
     }
 }

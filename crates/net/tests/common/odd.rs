@@ -31,13 +31,13 @@ const TAGS: [u8; 16] = [1, 2, 3, 4, 5, 6, 0x0c, 0x13, 0x16, 0x17, 0x18, 0x1e, 0x
 /// Returns the structure with one or two elements changed, and a description.
 pub fn odd(dice: &mut Dice, structure: &[u8]) -> (Vec<u8>, String) {
     let mut root = elements(structure).expect("what was made here is DER");
-    let mut told = Vec::new();
+    let mut changes = Vec::new();
     for _ in 0..=dice.roll(4) / 3 {
         let (1.., elements) = (root.len(), count(&root)) else { break };
         let at = dice.roll(elements);
-        told.push(change(dice, &mut root, at));
+        changes.push(change(dice, &mut root, at));
     }
-    (written(&root), told.join(", "))
+    (written(&root), changes.join(", "))
 }
 
 /// Parses the bytes as elements; `None` if they are not elements from end to end.

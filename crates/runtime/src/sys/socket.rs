@@ -14,7 +14,7 @@ use rustix::net::{RecvFlags, SocketAddrAny, recv, send, sockopt};
 use crate::backlog::Backlog;
 use crate::interest::Direction;
 use crate::reactor::{Reactor, Registration};
-use crate::sys::calls::{self, BUFFERS_GROW, LOOK_WHILE_CONNECTING, RECEIVE_NOW, SEND};
+use crate::sys::calls::{self, BUFFERS_GROW, CONNECT_CHECK_INTERVAL, RECEIVE_NOW, SEND};
 use crate::timers::Sleep;
 
 /// Closes a descriptor in the application's way.
@@ -61,7 +61,7 @@ pub struct Socket {
     /// The last short read left it readable, for its end.
     unsettled: bool,
     /// Timer for checks while connecting, on systems that may not report a failure.
-    look: Option<Box<Sleep>>,
+    connect_check: Option<Box<Sleep>>,
     /// How large its send buffer has to be, on systems that don't see to that.
     backlog: Option<Box<Backlog>>,
 }
@@ -75,7 +75,7 @@ impl Socket {
             registration: None,
             is_datagram: false,
             unsettled: false,
-            look: None,
+            connect_check: None,
             backlog: None,
         }
     }
@@ -93,7 +93,7 @@ impl Socket {
             registration: None,
             is_datagram: false,
             unsettled: false,
-            look: None,
+            connect_check: None,
             backlog: None,
         }
     }
@@ -122,7 +122,7 @@ impl Socket {
 
     /// Leaves its reactor.
     pub fn detach(&mut self) {
-        self.look = None;
+        self.connect_check = None;
         self.registration = None;
     }
 
@@ -241,23 +241,23 @@ impl Socket {
     /// After a non-blocking connect: how it ended, with the peer's address where it has one. An event from
     /// before the connect is recognised and waited past.
     pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<SocketAddrAny>>> {
-        self.poll_connected_looking(cx, LOOK_WHILE_CONNECTING)
+        self.poll_connected_checking(cx, CONNECT_CHECK_INTERVAL)
     }
 
     /// Like `poll_connected`, and also checks periodically by a timer, which works with every way in which an
     /// application waits.
-    fn poll_connected_looking(
+    fn poll_connected_checking(
         &mut self,
         cx: &mut Context<'_>,
         every: Option<Duration>,
     ) -> Poll<io::Result<Option<SocketAddrAny>>> {
         loop {
             let is_ready = self.registered()?.poll_ready(cx, Direction::Write).is_ready();
-            if !is_ready && !self.is_time_to_look(cx, every)? {
+            if !is_ready && !self.is_check_due(cx, every)? {
                 return Poll::Pending;
             }
             if let Some(ended) = self.connected() {
-                self.look = None;
+                self.connect_check = None;
                 return Poll::Ready(ended);
             }
             self.registered()?.dry(Direction::Write);
@@ -277,16 +277,16 @@ impl Socket {
         }
     }
 
-    fn is_time_to_look(&mut self, cx: &mut Context<'_>, every: Option<Duration>) -> io::Result<bool> {
+    fn is_check_due(&mut self, cx: &mut Context<'_>, every: Option<Duration>) -> io::Result<bool> {
         let Some(every) = every else { return Ok(false) };
-        let mut sleep = match self.look.take() {
+        let mut sleep = match self.connect_check.take() {
             Some(sleep) => sleep,
             None => Box::new(self.registered()?.reactor().sleep(every)),
         };
         match Pin::new(&mut *sleep).poll(cx) {
             Poll::Ready(()) => Ok(true),
             Poll::Pending => {
-                self.look = Some(sleep);
+                self.connect_check = Some(sleep);
                 Ok(false)
             }
         }

@@ -126,7 +126,7 @@ impl Client {
         self.extensions
     }
 
-    /// The first handle will be this: who knows the server says so.
+    /// Sets the likely first handle, for a server whose handles are known.
     pub fn expect_handle(&mut self, handle: &[u8]) {
         self.handle = (handle.to_vec(), true);
     }
@@ -138,7 +138,7 @@ impl Client {
         likely.then_some(handle)
     }
 
-    fn given(&mut self, handle: &[u8]) {
+    fn remember(&mut self, handle: &[u8]) {
         let likely = self.handle.0 == handle;
         if !likely {
             self.handle.0 = handle.to_vec();
@@ -203,7 +203,7 @@ impl Client {
     /// Parses the reply at the front of `bytes`: its length, the number of its request, and its contents. An
     /// ignored reply has only a length.
     pub fn reply<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<ReceivedReply<'a>>, Error> {
-        let Some(packet) = whole(bytes)? else { return Ok(None) };
+        let Some(packet) = front_packet(bytes)? else { return Ok(None) };
         let length = packet.len();
         if !self.greeted {
             self.greet(&packet[4..])?;
@@ -211,7 +211,7 @@ impl Client {
         }
         let (id, reply) = reply::parse(&packet[4..])?;
         if let Reply::Handle(handle) = reply {
-            self.given(handle);
+            self.remember(handle);
         }
         let wanted = (!self.asked_itself(id, &reply)? && !self.ignored.remove(&id)).then_some((id, reply));
         Ok(Some(ReceivedReply { length, wanted }))
@@ -262,7 +262,7 @@ pub struct ReceivedReply<'a> {
 }
 
 /// Returns the packet at the front, once it is complete. An impossible length fails at once.
-fn whole(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
+fn front_packet(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let Ok(length) = Reader::new(bytes).u32() else { return Ok(None) };
     let length = length as usize;
     if length == 0 || length > MAX_PACKET {

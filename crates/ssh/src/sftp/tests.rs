@@ -178,7 +178,7 @@ fn reads_none(reads: &Reads, id: u32) -> bool {
 
 fn requests(mut bytes: &[u8]) -> Vec<(u32, u64, u32)> {
     let mut found = Vec::new();
-    while let Ok(Some(packet)) = whole(bytes) {
+    while let Ok(Some(packet)) = front_packet(bytes) {
         bytes = &bytes[packet.len()..];
         let mut reader = Reader::new(&packet[4..]);
         if reader.u8().unwrap() != 5 {

@@ -90,12 +90,12 @@ pub fn is_conditional(request: &[Field]) -> bool {
 /// Returns whether a response to GET or HEAD may be stored (§3) and can be useful later: it is fresh for a
 /// while, or can be revalidated.
 pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
-    let (asked, told) = (Control::of(request), Control::of(kept.fields));
-    let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
+    let (from_client, from_server) = (Control::of(request), Control::of(kept.fields));
+    let explicit = from_server.max_age.is_some() || first(kept.fields, "Expires").is_some();
     let allowed = match is_error(kept.status) {
         // A passing error is not worth a revalidation.
         true => explicit && lifetime(kept) > 0,
-        false => told.public || told.private || explicit || BY_DEFAULT.contains(&kept.status),
+        false => from_server.public || from_server.private || explicit || BY_DEFAULT.contains(&kept.status),
     };
     let ranged = first(request, "Range").is_some();
     let fits_range = match kept.status {
@@ -105,11 +105,11 @@ pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
         _ => !ranged,
     };
     let understood = UNDERSTOOD.contains(&kept.status)
-        || !told.must_understand && kept.status >= 200 && !NEVER.contains(&kept.status);
+        || !from_server.must_understand && kept.status >= 200 && !NEVER.contains(&kept.status);
     understood
         && fits_range
-        && !asked.no_store
-        && !told.no_store
+        && !from_client.no_store
+        && !from_server.no_store
         && allowed
         && nominated(kept.fields).is_some()
         && (lifetime(kept) > 0 || !conditions(kept.fields).is_empty())
@@ -117,8 +117,8 @@ pub fn is_storable(request: &[Field], kept: StoredResponse) -> bool {
 
 /// How long a reply is fresh (§4.2.1), in seconds from when the server made it.
 pub fn lifetime(kept: StoredResponse) -> i64 {
-    let told = Control::of(kept.fields);
-    if let Some(seconds) = told.max_age {
+    let from_server = Control::of(kept.fields);
+    if let Some(seconds) = from_server.max_age {
         return seconds;
     }
     let date = made(kept);
@@ -128,7 +128,7 @@ pub fn lifetime(kept: StoredResponse) -> i64 {
         let at = date::parse_strictly(expires, kept.received).filter(|_| agree);
         return at.map_or(0, |at| (at - date).max(0));
     }
-    if !told.public && !BY_DEFAULT.contains(&kept.status) {
+    if !from_server.public && !BY_DEFAULT.contains(&kept.status) {
         return 0;
     }
     let changed = first(kept.fields, "Last-Modified").and_then(date::parse);
@@ -144,32 +144,33 @@ fn made(kept: StoredResponse) -> i64 {
 /// old.
 pub fn age(kept: StoredResponse, now: i64) -> Option<i64> {
     let apparent = (kept.received - made(kept)).max(0);
-    let told = first(kept.fields, "Age").map_or(0, |value| {
+    let in_field = first(kept.fields, "Age").map_or(0, |value| {
         let end = value.iter().position(|byte| *byte == b',').unwrap_or(value.len());
         control::seconds(value[..end].trim_ascii()).unwrap_or(0)
     });
     let delay = kept.received - kept.asked;
     let resident = now - kept.received;
-    (delay >= 0 && resident >= 0).then(|| apparent.max(told + delay) + resident)
+    (delay >= 0 && resident >= 0).then(|| apparent.max(in_field + delay) + resident)
 }
 
 /// Whether a reply serves this request as it is (§4.2, §5.2.1).
 pub fn verdict(request: &[Field], kept: StoredResponse, now: i64) -> Verdict {
-    let (asked, told) = (Control::of(request), Control::of(kept.fields));
-    let Some(age) = age(kept, now).filter(|_| !asked.no_cache && !told.no_cache) else {
+    let (from_client, from_server) = (Control::of(request), Control::of(kept.fields));
+    let Some(age) = age(kept, now).filter(|_| !from_client.no_cache && !from_server.no_cache) else {
         return Verdict::Validate;
     };
     let left = lifetime(kept) - age;
     // A reload asks by max-age=0 whether something has changed; the server has said that nothing will
     // (RFC 8246 §2). `no-cache` asks all the same.
-    let needless_reload = told.immutable && left > 0 && asked.max_age == Some(0);
-    if asked.max_age.is_some_and(|most| age > most) && !needless_reload {
+    let needless_reload = from_server.immutable && left > 0 && from_client.max_age == Some(0);
+    if from_client.max_age.is_some_and(|most| age > most) && !needless_reload {
         return Verdict::Validate;
     }
-    if left > 0 && asked.min_fresh.is_none_or(|least| left >= least) {
+    if left > 0 && from_client.min_fresh.is_none_or(|least| left >= least) {
         return Verdict::Serve { age, stale: false };
     }
-    let late = asked.max_stale.filter(|_| !told.must_revalidate && asked.min_fresh.is_none());
+    let late =
+        from_client.max_stale.filter(|_| !from_server.must_revalidate && from_client.min_fresh.is_none());
     match late {
         Some(most) if -left <= most => Verdict::Serve { age, stale: true },
         _ => Verdict::Validate,
@@ -178,9 +179,10 @@ pub fn verdict(request: &[Field], kept: StoredResponse, now: i64) -> Verdict {
 
 /// Returns the age if the response may be used stale because of an error (RFC 5861 §4).
 pub fn stands_in(request: &[Field], kept: StoredResponse, now: i64) -> Option<i64> {
-    let (asked, told) = (Control::of(request), Control::of(kept.fields));
-    let most = asked.stale_if_error.or(told.stale_if_error)?;
-    let age = age(kept, now).filter(|_| !told.must_revalidate && !told.no_cache && !asked.no_cache)?;
+    let (from_client, from_server) = (Control::of(request), Control::of(kept.fields));
+    let most = from_client.stale_if_error.or(from_server.stale_if_error)?;
+    let age = age(kept, now)
+        .filter(|_| !from_server.must_revalidate && !from_server.no_cache && !from_client.no_cache)?;
     (age - lifetime(kept) <= most).then_some(age)
 }
 
@@ -308,8 +310,8 @@ fn languages(value: &[u8]) -> Vec<u8> {
 /// Returns whether a response to POST may answer a later GET of its URL (RFC 9110 §9.3.3): it is a complete
 /// 200 that names that URL as its own place, and is explicitly fresh.
 pub fn is_storable_post(request: &[Field], kept: StoredResponse, own_place: bool) -> bool {
-    let told = Control::of(kept.fields);
-    let explicit = told.max_age.is_some() || first(kept.fields, "Expires").is_some();
+    let from_server = Control::of(kept.fields);
+    let explicit = from_server.max_age.is_some() || first(kept.fields, "Expires").is_some();
     own_place && kept.status == 200 && explicit && lifetime(kept) > 0 && is_storable(request, kept)
 }
 

@@ -161,8 +161,8 @@ fn checksums_references_and_sizes_are_checked() {
     let mut crc = flate2::Crc::new();
     crc.update(&header);
     for (change, wanted) in [(0, Ok(b"text".to_vec())), (1, Err(Error::Deflate("header crc mismatch")))] {
-        let told = (crc.sum() as u16 ^ change).to_le_bytes();
-        let coded = [&header[..], &told, &plain[10..]].concat();
+        let checksum = (crc.sum() as u16 ^ change).to_le_bytes();
+        let coded = [&header[..], &checksum, &plain[10..]].concat();
         assert_eq!(decode("gzip", &coded, 1), wanted);
         assert_eq!(decode("gzip", &coded, 100), wanted);
     }

@@ -94,8 +94,8 @@ impl Zstd {
     fn end_block(&mut self) -> Result<(), Error> {
         self.is_full = false;
         if self.decoder.is_finished() {
-            let told = self.decoder.get_checksum_from_data();
-            let is_wrong = told.is_some() && told != self.decoder.get_calculated_checksum();
+            let declared = self.decoder.get_checksum_from_data();
+            let is_wrong = declared.is_some() && declared != self.decoder.get_calculated_checksum();
             if is_wrong || self.announced.is_some_and(|announced| self.made != announced) {
                 return Err(Error::Corrupt);
             }

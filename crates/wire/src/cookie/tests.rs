@@ -230,7 +230,7 @@ fn files_there_and_back() {
     let mut fresh = Jar::new();
     fresh.load(written.as_bytes(), true, NOW);
     assert_eq!(fresh.lines(NOW).len(), 2);
-    assert_eq!(Jar::new().file(NOW), FILE_HEADER.as_bytes(), "that there was none is told");
+    assert_eq!(Jar::new().file(NOW), FILE_HEADER.as_bytes(), "an empty jar has a header, too");
 }
 
 /// A jar's own file restores every cookie that it took from a file or a list, even one that matches no host.

@@ -25,9 +25,9 @@ pub fn reply(fields: &mut Fields) -> Result<ReplyHead, Malformed> {
         }
         [b':', ..] => Err("unknown pseudo-field in a reply"),
         b"content-length" => {
-            let told = decimal(value).ok_or("invalid content-length")?;
-            match length.replace(told) {
-                Some(before) if before != told => Err("two lengths"),
+            let declared = decimal(value).ok_or("invalid content-length")?;
+            match length.replace(declared) {
+                Some(before) if before != declared => Err("two lengths"),
                 before => Ok(before.is_none()),
             }
         }

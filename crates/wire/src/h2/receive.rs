@@ -104,9 +104,9 @@ pub(super) struct Block {
 }
 
 /// The result of one step.
-enum Look {
+enum Progress {
     Event(EventParts),
-    Again,
+    Advanced,
     /// More input is wanted.
     Starved,
 }
@@ -128,10 +128,10 @@ impl Session {
             if let Some(failure) = self.failed {
                 return Err(failure);
             }
-            match self.look(input, &mut used) {
-                Ok(Look::Event(parts)) => break Some(parts),
-                Ok(Look::Again) => {}
-                Ok(Look::Starved) => break None,
+            match self.advance(input, &mut used) {
+                Ok(Progress::Event(parts)) => break Some(parts),
+                Ok(Progress::Advanced) => {}
+                Ok(Progress::Starved) => break None,
                 Err(failure) => return Err(self.fail(failure)),
             }
         };
@@ -157,7 +157,7 @@ impl Session {
         }
     }
 
-    fn look(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
+    fn advance(&mut self, input: &[u8], used: &mut usize) -> Result<Progress, Failure> {
         let rest = &input[*used..];
         match &mut self.reading {
             Reading::Header { have, bytes } => {
@@ -166,11 +166,11 @@ impl Session {
                 *used += n;
                 *have += n;
                 if *have < HEADER {
-                    return Ok(Look::Starved);
+                    return Ok(Progress::Starved);
                 }
                 let header = Header::parse(bytes);
                 self.reading = Reading::default();
-                self.begin(header).map(|()| Look::Again)
+                self.begin(header).map(|()| Progress::Advanced)
             }
             Reading::Payload(header) => {
                 let header = *header;
@@ -179,7 +179,7 @@ impl Session {
                 *used += n;
                 if n < missing {
                     self.partial.extend_from_slice(&rest[..n]);
-                    return Ok(Look::Starved);
+                    return Ok(Progress::Starved);
                 }
                 self.reading = Reading::default();
                 self.payload(header, &rest[..n])
@@ -208,7 +208,7 @@ impl Session {
         Ok(())
     }
 
-    fn payload(&mut self, header: Header, bytes: &[u8]) -> Result<Look, Failure> {
+    fn payload(&mut self, header: Header, bytes: &[u8]) -> Result<Progress, Failure> {
         let parts = if self.partial.is_empty() {
             self.dispatch(header, bytes)?
         } else {
@@ -219,7 +219,7 @@ impl Session {
             self.partial = whole;
             parts?
         };
-        Ok(parts.map_or(Look::Again, Look::Event))
+        Ok(parts.map_or(Progress::Advanced, Progress::Event))
     }
 
     /// Starts a DATA frame. Its whole payload counts in both windows (RFC 9113 §6.9.1), even for a closed
@@ -284,8 +284,10 @@ impl Session {
     }
 
     /// More of a DATA frame.
-    fn data(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
-        let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
+    fn data(&mut self, input: &[u8], used: &mut usize) -> Result<Progress, Failure> {
+        let Reading::Data { id, left, padding, end } = &mut self.reading else {
+            return Ok(Progress::Advanced);
+        };
         let Padding::Length(pad) = *padding else {
             return self.padding_length(input, used);
         };
@@ -304,23 +306,27 @@ impl Session {
             if *left == 0 {
                 self.reading = Reading::default();
             } else if body == 0 && !ends {
-                return Ok(Look::Starved);
+                return Ok(Progress::Starved);
             }
         } else {
             *used = to;
             if body == 0 {
-                return Ok(Look::Starved);
+                return Ok(Progress::Starved);
             }
         }
-        Ok(owner.map_or(Look::Again, |id| self.body(id, from, to, ends)))
+        Ok(owner.map_or(Progress::Advanced, |id| self.body(id, from, to, ends)))
     }
 
-    fn padding_length(&mut self, input: &[u8], used: &mut usize) -> Result<Look, Failure> {
-        let Reading::Data { id, left, padding, end } = &mut self.reading else { return Ok(Look::Again) };
+    fn padding_length(&mut self, input: &[u8], used: &mut usize) -> Result<Progress, Failure> {
+        let Reading::Data { id, left, padding, end } = &mut self.reading else {
+            return Ok(Progress::Advanced);
+        };
         if *left == 0 {
             return Err(Failure::size("padded DATA without a length of its padding"));
         }
-        let Some(length) = input.get(*used).map(|byte| usize::from(*byte)) else { return Ok(Look::Starved) };
+        let Some(length) = input.get(*used).map(|byte| usize::from(*byte)) else {
+            return Ok(Progress::Starved);
+        };
         *used += 1;
         *left -= 1;
         if length > *left {
@@ -334,12 +340,12 @@ impl Session {
         if is_empty {
             self.count_idle_frame()?;
         }
-        Ok(Look::Again)
+        Ok(Progress::Advanced)
     }
 
     /// A piece of body, perhaps the last.
-    fn body(&mut self, id: StreamId, from: usize, to: usize, end: bool) -> Look {
-        let Some(stream) = self.streams.at(id) else { return Look::Again };
+    fn body(&mut self, id: StreamId, from: usize, to: usize, end: bool) -> Progress {
+        let Some(stream) = self.streams.at(id) else { return Progress::Advanced };
         let wrong = match stream.count(to - from) {
             false => Some("more body than content-length announced"),
             true if end && !stream.complete() => Some("less body than content-length announced"),
@@ -347,15 +353,15 @@ impl Session {
         };
         if let Some(why) = wrong {
             self.stream_error(id, ErrorCode::PROTOCOL_ERROR, why);
-            return Look::Again;
+            return Progress::Advanced;
         }
         if from == to && !end {
-            return Look::Again;
+            return Progress::Advanced;
         }
         if end {
             self.end_there(id);
         }
-        Look::Event(EventParts::Data { id, from, to, end })
+        Progress::Event(EventParts::Data { id, from, to, end })
     }
 
     /// The peer's side of a stream has ended.

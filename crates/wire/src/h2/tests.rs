@@ -46,13 +46,13 @@ impl Pair {
 
     /// Feeds bytes to the session and describes the events.
     fn feed(&mut self, input: &[u8]) -> Result<Vec<String>, Failure> {
-        let (mut told, mut at) = (Vec::new(), 0);
+        let (mut events, mut at) = (Vec::new(), 0);
         loop {
             let step = self.session.next(&input[at..])?;
             at += step.used;
             match step.event {
-                Some(event) => told.push(words(&event)),
-                None => return Ok(told),
+                Some(event) => events.push(words(&event)),
+                None => return Ok(events),
             }
         }
     }
@@ -157,10 +157,10 @@ fn a_get_and_its_reply_in_any_pieces() {
         input.extend(bytes(kind::DATA, flag::PADDED, 1, &[3, b'h', b'i', 0, 0, 0]));
         input.extend(bytes(kind::DATA, 0, 1, b"!"));
         input.extend(pair.head(1, flag::END_STREAM, &[("trailer", "t")]));
-        let told: Vec<String> = input.chunks(piece).flat_map(|piece| pair.feed(piece).unwrap()).collect();
-        assert_eq!(told[..3], ["settings", "1 info 103", "1 head 200 b=1,a=2,b=3 false"], "{piece}");
-        assert_eq!(told.last().unwrap(), "1 trailers trailer=t");
-        let body: usize = told
+        let events: Vec<String> = input.chunks(piece).flat_map(|piece| pair.feed(piece).unwrap()).collect();
+        assert_eq!(events[..3], ["settings", "1 info 103", "1 head 200 b=1,a=2,b=3 false"], "{piece}");
+        assert_eq!(events.last().unwrap(), "1 trailers trailer=t");
+        let body: usize = events
             .iter()
             .filter_map(|w| w.strip_prefix("1 data ")?.split(' ').next()?.parse::<usize>().ok())
             .sum();
@@ -269,8 +269,8 @@ fn lengths_are_held_to() {
         pair.get();
         let head = pair.head(1, 0, &[(":status", "200"), ("content-length", length)]);
         pair.feed(&head).unwrap();
-        let told = pair.feed(&bytes(0, 1, 1, body)).unwrap();
-        assert_eq!(told == ["1 data 3 true"], good, "{length} {told:?}");
+        let events = pair.feed(&bytes(0, 1, 1, body)).unwrap();
+        assert_eq!(events == ["1 data 3 true"], good, "{length} {events:?}");
     }
     let mut pair = Pair::greeted(Config::default());
     pair.session.open(GET.iter().map(field), Opening { end: true, head_only: true, ..Opening::default() });
@@ -360,8 +360,8 @@ fn enhance_your_calm_is_not_retried() {
     let mut pair = Pair::greeted(Config::default());
     let ids = [pair.get(), pair.get()];
     let calm = [&1u32.to_be_bytes()[..], &11u32.to_be_bytes()].concat();
-    let told = pair.feed(&bytes(kind::GOAWAY, 0, 0, &calm)).unwrap();
-    assert!(told[0].starts_with("3 reset") || told[1].starts_with("3 reset"), "{told:?}");
+    let events = pair.feed(&bytes(kind::GOAWAY, 0, 0, &calm)).unwrap();
+    assert!(events[0].starts_with("3 reset") || events[1].starts_with("3 reset"), "{events:?}");
     assert!(pair.session.has_begun(ids[0].number()) && !pair.session.has_begun(ids[1].number()));
     assert!(Session::taken_away().is_closing() && Session::taken_away().vacancies() == 0);
 }

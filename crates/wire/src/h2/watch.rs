@@ -17,7 +17,7 @@ pub struct Watch {
 
 impl Watch {
     /// Observes passing bytes. Reports stream and description of each frame once enough of it has passed.
-    pub fn look(&mut self, mut bytes: &[u8], mut tell: impl FnMut(u32, String)) {
+    pub fn observe(&mut self, mut bytes: &[u8], mut report: impl FnMut(u32, String)) {
         if self.seen.is_empty() && self.rest == 0 {
             bytes = bytes.strip_prefix(PREFACE).unwrap_or(bytes);
         }
@@ -34,7 +34,7 @@ impl Watch {
             let Some(header) = self.header() else { continue };
             let payload = header.length.min(SEEN);
             if self.seen.len() == HEADER + payload {
-                tell(header.stream, words(&header, &self.seen[HEADER..]));
+                report(header.stream, words(&header, &self.seen[HEADER..]));
                 self.rest = header.length - payload;
                 self.seen.clear();
             }
@@ -105,11 +105,11 @@ mod tests {
             "0 FRAME[200, len=1, flags=9]",
         ];
         for piece in [24, 25, 100, 10_000] {
-            let (mut watch, mut told) = (Watch::default(), Vec::new());
+            let (mut watch, mut reported) = (Watch::default(), Vec::new());
             bytes.chunks(piece).for_each(|piece| {
-                watch.look(piece, |stream, words| told.push(format!("{stream} {words}")));
+                watch.observe(piece, |stream, words| reported.push(format!("{stream} {words}")));
             });
-            assert_eq!(told, wanted, "in pieces of {piece}");
+            assert_eq!(reported, wanted, "in pieces of {piece}");
         }
     }
 }

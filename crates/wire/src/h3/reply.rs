@@ -275,7 +275,7 @@ mod tests {
     /// Describes a response that arrives in pieces of this size; its body is concatenated.
     fn read(bytes: &[u8], piece: usize, head_only: bool) -> Result<String, Failure> {
         let mut reply = Reply::new(head_only);
-        let mut told = String::new();
+        let mut described = String::new();
         let mut body = Vec::new();
         for mut input in bytes.chunks(piece) {
             loop {
@@ -284,15 +284,17 @@ mod tests {
                 match step.event {
                     None => break assert_eq!(used, input.len()),
                     Some(Event::Data(data)) => body.extend_from_slice(data),
-                    Some(Event::Informational { status, .. }) => told += &format!("{status}? "),
-                    Some(Event::Head { status, fields }) => told += &format!("{status} {} ", fields.len()),
-                    Some(Event::Trailers(fields)) => told += &format!("+{} ", fields.len()),
+                    Some(Event::Informational { status, .. }) => described += &format!("{status}? "),
+                    Some(Event::Head { status, fields }) => {
+                        described += &format!("{status} {} ", fields.len())
+                    }
+                    Some(Event::Trailers(fields)) => described += &format!("+{} ", fields.len()),
                 }
                 input = &input[used..];
             }
         }
         reply.end()?;
-        Ok(told + &String::from_utf8_lossy(&body))
+        Ok(described + &String::from_utf8_lossy(&body))
     }
 
     #[test]

@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn lines() {
         let ok = |l: &str| StatusLine::parse(l.as_bytes()).unwrap();
-        let told = |version, code| StatusLine { version, code };
+        let of = |version, code| StatusLine { version, code };
         for (line, parsed) in [
-            ("HTTP/1.1 200 OK\r\n", told(11, 200)),
-            ("HTTP/1.0 404", told(10, 404)),
-            ("HTTP/1.1\t099 x", told(11, 99)),
-            ("HTTP/1.1 2000 x", told(11, 200)),
-            ("HTTP/1.1 200=OK", told(11, 200)),
+            ("HTTP/1.1 200 OK\r\n", of(11, 200)),
+            ("HTTP/1.0 404", of(10, 404)),
+            ("HTTP/1.1\t099 x", of(11, 99)),
+            ("HTTP/1.1 2000 x", of(11, 200)),
+            ("HTTP/1.1 200=OK", of(11, 200)),
             ("HTTP/2 301", ALIAS),
             ("HTTP/3 200\r\n", ALIAS),
             ("HTTP/3 20", ALIAS),

@@ -17,7 +17,7 @@ pub struct Listed {
 pub fn listed(mut lines: &[u8]) -> Vec<Listed> {
     let mut all = Vec::new();
     while !lines.is_empty() {
-        let found = one(lines);
+        let found = parse_line(lines);
         let end = match found {
             Some((_, rest)) => rest,
             None => lines,
@@ -41,7 +41,7 @@ fn after<'t>(text: &'t [u8], word: &[u8]) -> Option<&'t [u8]> {
     front.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-fn one(line: &[u8]) -> Option<(Listed, &[u8])> {
+fn parse_line(line: &[u8]) -> Option<(Listed, &[u8])> {
     let rest = after(line, b"* LIST (")?;
     let close = rest.iter().position(|octet| b")\n".contains(octet)).filter(|at| rest[*at] == b')')?;
     let attributes = rest[..close].split(|octet| *octet == b' ').filter(|word| !word.is_empty());

@@ -21,7 +21,7 @@ pub const VERSION: &str = "13";
 
 const FIN: u8 = 0x80;
 const RESERVED: u8 = 0x70;
-/// The reserved bit that says so of a message (RFC 7692, section 6).
+/// The reserved bit of a compressed message (RFC 7692, section 6).
 const COMPRESSED: u8 = 0x40;
 const OPCODE: u8 = 0x0f;
 const MASKED: u8 = 0x80;

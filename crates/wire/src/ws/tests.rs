@@ -140,12 +140,12 @@ fn written_frames_are_read_back() {
                 rest = &rest[piece..];
             }
             assert_eq!((writer.left(), writer.payload(b"too much", &mut out)), (0, 0));
-            let told = if kind.is_control() { kind } else { message.unwrap_or(kind) };
+            let reported = if kind.is_control() { kind } else { message.unwrap_or(kind) };
             if !kind.is_control() {
-                message = (!last).then_some(told);
+                message = (!last).then_some(reported);
             }
             assert_eq!(writer.in_message(), message.is_some());
-            wanted.push((told, last, payload));
+            wanted.push((reported, last, payload));
         }
         assert_eq!(frames(&unmasked(&out), 1 + dice.roll(70_000)), Ok(wanted));
     }
@@ -205,13 +205,13 @@ fn a_compressed_message_is_returned_in_slices() {
         deflater.end(true, &mut packed);
         assert!(packed.len() < 2000, "{}", packed.len());
         inflater.feed(&packed, true);
-        let mut told = Vec::new();
+        let mut slice_lengths = Vec::new();
         while let Some(slice) = inflater.slice().unwrap() {
-            told.push((slice.bytes.len(), slice.last));
+            slice_lengths.push((slice.bytes.len(), slice.last));
         }
-        assert_eq!(told.len(), slices, "{told:?}");
-        assert_eq!(told.iter().map(|(n, _)| n).sum::<usize>(), length);
-        assert!(told.iter().rev().skip(1).all(|(_, last)| !last) && told.last().unwrap().1);
+        assert_eq!(slice_lengths.len(), slices, "{slice_lengths:?}");
+        assert_eq!(slice_lengths.iter().map(|(n, _)| n).sum::<usize>(), length);
+        assert!(slice_lengths.iter().rev().skip(1).all(|(_, last)| !last) && slice_lengths.last().unwrap().1);
     }
 }
 
@@ -303,14 +303,14 @@ fn only_offered_parameters_are_accepted() {
 fn the_first_frame_marks_a_compressed_message() {
     let bytes = b"\x41\x01a\x89\x00\x80\x01b\x81\x00";
     let mut reader = Reader::of_compressed();
-    let (mut rest, mut told) = (&bytes[..], Vec::new());
+    let (mut rest, mut pieces) = (&bytes[..], Vec::new());
     while !rest.is_empty() {
         let step = reader.next(rest, 0).unwrap();
-        told.extend(step.piece.map(|piece| (piece.kind, piece.compressed, piece.payload.len())));
+        pieces.extend(step.piece.map(|piece| (piece.kind, piece.compressed, piece.payload.len())));
         rest = &rest[step.used..];
     }
     let (text, ping) = (Kind::Text, Kind::Ping);
-    assert_eq!(told, [(text, true, 1), (ping, false, 0), (text, true, 1), (text, false, 0)]);
+    assert_eq!(pieces, [(text, true, 1), (ping, false, 0), (text, true, 1), (text, false, 0)]);
     for wrong in [&b"\xc9\x00"[..], b"\x01\x00\xc0\x00", b"\xa1\x00", b"\xe1\x00", b"\x01\x00\xc1\x00"] {
         let mut reader = Reader::of_compressed();
         let (mut rest, mut fault) = (wrong, None);

@@ -169,7 +169,7 @@ impl Server {
             return After::Serve;
         }
         if token & PEER != 0 {
-            return self.hear(token & !PEER);
+            return self.serve_requests(token & !PEER);
         }
         drop(self.table.remove(token));
         After::Serve
@@ -203,7 +203,7 @@ impl Server {
     }
 
     /// Reads the requests of a peer. A malformed one ends the talk.
-    fn hear(&mut self, number: u64) -> After {
+    fn serve_requests(&mut self, number: u64) -> After {
         let Some(mut peer) = self.peers.remove(number) else { return After::Serve };
         loop {
             match peer.link.try_receive(&mut self.buffer) {
@@ -220,7 +220,7 @@ impl Server {
                 }
             }
         }
-        peer.heard(Instant::now());
+        peer.note_activity(Instant::now());
         self.peers.restore(number, peer);
         After::Serve
     }

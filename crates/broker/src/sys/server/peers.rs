@@ -22,7 +22,7 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Notes that the peer has spoken.
-    pub fn heard(&mut self, now: Instant) {
+    pub fn note_activity(&mut self, now: Instant) {
         self.until = now + SILENCE;
     }
 }

@@ -20,7 +20,7 @@ pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
     let (pool, mut asked, mut ready) = (t.pool(), 0, 0);
     pool.visit_idle(key, |connection| {
         let AnyConnection::Bytes(connection) = connection else { return true };
-        let stays = look(connection, level);
+        let stays = prepare(connection, level);
         match connection.ahead {
             net::Ahead::Asked if stays => asked += 1,
             net::Ahead::Ready if stays => ready += 1,
@@ -40,7 +40,7 @@ pub fn one_more(t: &Transfer, key: &HashedKey) -> bool {
 
 /// Reads the replies on an idle connection, and opens the data connection. Returns false if it is unusable.
 /// By default the next transfer reads the replies, so that the application gets their lines.
-fn look(connection: &mut Connection, level: FtpPipelining) -> bool {
+fn prepare(connection: &mut Connection, level: FtpPipelining) -> bool {
     if connection.ahead != net::Ahead::Asked || connection.is_inherited() {
         return true;
     }

@@ -89,11 +89,11 @@ async fn exchange(t: &mut Transfer, control: &mut Control, together: bool) -> Re
     if let Some(pattern) = &target.pattern {
         return wildcard::fetch(t, control, target, pattern).await;
     }
-    one(t, control, target).await
+    transfer_file(t, control, target).await
 }
 
 /// Transfers one file or directory from the current directory.
-async fn one(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
+async fn transfer_file(t: &mut Transfer, control: &mut Control, target: &FtpTarget) -> Result<()> {
     if control.document_wanted(t, target).await? {
         if t.on(O::NoBody) {
             body::describe(t, control, target).await?;

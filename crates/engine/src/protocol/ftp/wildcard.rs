@@ -7,7 +7,7 @@ use wire::ftp::list::{FileInfo as Listed, FileType, ListReader};
 
 use super::control::Control;
 use super::ftp_target::FtpTarget;
-use super::{body, one};
+use super::{body, transfer_file};
 use crate::callbacks::{ChunkAnswer, FileInfo, MatchAnswer};
 use crate::error::{Error, Result};
 use crate::transfer::Transfer;
@@ -54,7 +54,7 @@ async fn fetch_one(t: &mut Transfer, control: &mut Control, target: &FtpTarget, 
     if index > 0 {
         control.quote(t, O::Quote).await?;
     }
-    one(t, control, target).await
+    transfer_file(t, control, target).await
 }
 
 fn refused() -> Error {

@@ -157,7 +157,7 @@ impl ActiveExchange {
     pub fn poll_beside(&mut self, cx: &mut Context<'_>) -> Result<()> {
         if let Some(offers) = &self.offers {
             cold_path();
-            offers.look(self.exchange.as_mut())?;
+            offers.pass_promises(self.exchange.as_mut())?;
         }
         let weight = weight(&self.easy);
         if weight != self.weight {

@@ -253,13 +253,13 @@ fn server_answer(
 }
 
 /// Returns whether a security context waits for the reply.
-pub fn hears(t: &Transfer) -> bool {
+pub fn expects_tokens(t: &Transfer) -> bool {
     let memory = memory(t).borrow();
     [&memory.server, &memory.proxy].into_iter().any(|side| side.uses(Scheme::Negotiate))
 }
 
 /// Passes the reply's tokens to the security contexts, after its head.
-pub async fn hear(t: &mut HttpTransfer, active: &ActiveExchange, response: &Response) {
+pub async fn pass_tokens(t: &mut HttpTransfer, active: &ActiveExchange, response: &Response) {
     if shows_ticket(t) {
         cold_path();
         let mut negotiate = take_negotiate(t, Role::Server);

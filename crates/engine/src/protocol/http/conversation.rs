@@ -48,9 +48,9 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
             return Ok(Finished { upgraded: true, ..Finished::default() });
         }
     }
-    if auth::hears(t) {
+    if auth::expects_tokens(t) {
         cold_path();
-        boxed(|| auth::hear(t, active, &response)).await;
+        boxed(|| auth::pass_tokens(t, active, &response)).await;
     }
     // If a stored reply is used, this reply's body is discarded.
     let replaced = stored::replaced(t, response.status);
@@ -63,7 +63,7 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
     let keep = read(t, active, &response, is_last).await?;
     let keep = finish(t, active, &response, &next, keep).await?;
     if is_last {
-        redirect::tell(t, &response);
+        redirect::report_location(t, &response);
     }
     let http10 = response.version == 10;
     Ok(Finished { next, keep, http10, ..Finished::default() })
@@ -152,7 +152,7 @@ async fn finish_upload(
 /// Decides what follows this reply, and counts it.
 pub fn next(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<Next> {
     match wanted(t, active, response)? {
-        Next::Again => Ok(redirect::again(t)),
+        Next::Again => Ok(redirect::repeat(t)),
         next => Ok(next),
     }
 }

@@ -40,8 +40,8 @@ impl Offers {
         Some(Box::new(Offers { easy, multi, adopter, scheme: t.scheme().name(), authorities }))
     }
 
-    /// Asks the application about new promises.
-    pub fn look(&self, exchange: &mut dyn Exchange) -> Result<()> {
+    /// Passes new promises to the application's function.
+    pub fn pass_promises(&self, exchange: &mut dyn Exchange) -> Result<()> {
         while let Some(pushed) = exchange.take_promise() {
             if !self.offer(pushed) {
                 exchange.break_off();

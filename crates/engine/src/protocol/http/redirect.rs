@@ -45,7 +45,7 @@ pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
 
 /// Reports a Location that is not followed, whatever the status, after the whole reply
 /// (CURLINFO_REDIRECT_URL).
-pub fn tell(t: &Transfer, response: &Response) {
+pub fn report_location(t: &Transfer, response: &Response) {
     let said = &response.rare;
     let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
     cold_path();
@@ -61,7 +61,7 @@ fn reported_url(t: &Transfer, location: &[u8]) -> Text {
 
 /// Repeats the same request, with credentials or without what the server refused. curl counts this as a
 /// redirect and applies CURLOPT_MAXREDIRS, whether it follows redirects or not.
-pub fn again(t: &mut HttpTransfer) -> Next {
+pub fn repeat(t: &mut HttpTransfer) -> Next {
     if let Some(error) = exhausted(t) {
         t.easy.info.borrow_mut().rare.redirect_url = Some(url_text(&t.url).into());
         return Next::Stop(error);

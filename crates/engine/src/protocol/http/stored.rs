@@ -121,7 +121,7 @@ pub async fn serve(t: &mut HttpTransfer, stored: StoredReply) -> Result<Next> {
         let left = stored.length.unwrap_or_default();
         t.flow.pump_body(&mut Source { body: stored.body, left }).await?;
     }
-    redirect::tell(t, &response);
+    redirect::report_location(t, &response);
     Ok(next)
 }
 

@@ -371,7 +371,7 @@ impl Speaker for SaslChannel<'_> {
         [&self.session.next_tag()[..], b"AUTHENTICATE "].concat()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
+    async fn reply(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         self.session.deadline = self.session.dialogue.deadline(t);
         loop {
             match self.session.next(t, |_| false).await? {

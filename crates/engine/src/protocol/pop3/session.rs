@@ -227,7 +227,7 @@ impl Speaker for SaslChannel<'_> {
         b"AUTH ".to_vec()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
+    async fn reply(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         let deadline = self.0.deadline(t);
         loop {
             let line = self.0.line(t, deadline).await?;

@@ -52,7 +52,7 @@ impl Envelope {
         sender_accepted(session.command(t, &self.sender).await?)?;
         let mut verdict = Verdict::default();
         for recipient in &self.recipients {
-            verdict.hear(session.command(t, recipient).await?);
+            verdict.note(session.command(t, recipient).await?);
             self.judge_one(&verdict)?;
         }
         self.judge_all(&verdict)
@@ -77,7 +77,7 @@ impl Envelope {
                         Ok(())
                     }
                     _ => {
-                        verdict.hear(code);
+                        verdict.note(code);
                         self.judge_one(&verdict)
                     }
                 };
@@ -118,7 +118,7 @@ impl Envelope {
 }
 
 impl Verdict {
-    fn hear(&mut self, code: u16) {
+    fn note(&mut self, code: u16) {
         if succeeded(code) {
             self.accepted = true;
         } else {
@@ -179,7 +179,7 @@ mod tests {
         for (name, lenient, codes, one, all) in rows {
             let envelope = envelope(codes.len(), lenient);
             let mut verdict = Verdict::default();
-            codes.iter().for_each(|code| verdict.hear(*code));
+            codes.iter().for_each(|code| verdict.note(*code));
             let found = (envelope.judge_one(&verdict).is_ok(), envelope.judge_all(&verdict).is_ok());
             assert_eq!(found, (one, all), "{name}");
         }

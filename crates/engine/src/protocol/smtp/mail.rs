@@ -50,7 +50,7 @@ pub async fn send(t: &mut Transfer, session: &mut Session) -> Result<()> {
     };
     let pace = t.long(O::MaxSendSpeedLarge);
     if decide::is_one_chunk(session.takes_chunks(), together, begun, reader.size, pace) {
-        match whole(&mut reader).await? {
+        match read_all(&mut reader).await? {
             mail if is_lines(&mail) => return send_chunk(t, session, mail).await,
             mail => reader = ClientReader::of(&t.easy, mail),
         }
@@ -75,8 +75,8 @@ fn sender(t: &Transfer, session: &Session, size: Option<u64>, recipients: &[Mail
     })
 }
 
-/// All that the reader has.
-async fn whole(reader: &mut ClientReader) -> Result<Vec<u8>> {
+/// Reads all that the application has.
+async fn read_all(reader: &mut ClientReader) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     let mut piece = vec![0; 16 * 1024];
     loop {

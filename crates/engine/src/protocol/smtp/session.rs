@@ -238,7 +238,7 @@ impl Speaker for SaslChannel<'_> {
         b"AUTH ".to_vec()
     }
 
-    async fn said(&mut self, t: &mut Transfer) -> Result<SaslReply> {
+    async fn reply(&mut self, t: &mut Transfer) -> Result<SaslReply> {
         let mut challenge = Vec::new();
         let last = |line: &[u8]| {
             wire::smtp::line(line).into_iter().for_each(|line| challenge = line.text.trim_ascii().to_vec());

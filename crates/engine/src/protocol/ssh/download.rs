@@ -161,7 +161,7 @@ impl Source<'_> {
         n
     }
 
-    fn came(&mut self, n: usize) -> Poll<Result<BodyStep>> {
+    fn delivered(&mut self, n: usize) -> Poll<Result<BodyStep>> {
         self.left = self.left.map(|left| left.saturating_sub(n as u64));
         Poll::Ready(Ok(BodyStep::Bytes(n)))
     }
@@ -179,7 +179,7 @@ impl BodySource for Source<'_> {
         loop {
             if self.given < self.kept.len() {
                 let n = self.give(buf);
-                return self.came(n);
+                return self.delivered(n);
             }
             if let Some(kept) = self.reads.kept() {
                 self.kept = kept;
@@ -224,7 +224,7 @@ impl BodySource for Source<'_> {
             });
             match taken {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(Brought::Bytes(n))) => return self.came(n),
+                Poll::Ready(Ok(Brought::Bytes(n))) => return self.delivered(n),
                 Poll::Ready(Ok(Brought::Nothing)) => {}
                 Poll::Ready(Ok(Brought::Failed(e)) | Err(e)) => return Poll::Ready(Err(e)),
             }

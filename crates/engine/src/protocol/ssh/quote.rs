@@ -33,7 +33,7 @@ pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O, path: &[u8]) -> Res
                 return Err(Error::new(Code::QuoteError, text));
             }
         };
-        match one(t, sftp, &parsed).await? {
+        match run_command(t, sftp, &parsed).await? {
             Err(status) if !may_fail => {
                 let text = format!("{} failed: {}", parsed.shown(), words(status));
                 return Err(Error::new(Code::QuoteError, text));
@@ -52,7 +52,7 @@ fn tell_path(t: &mut Transfer, path: &[u8]) -> Result<()> {
     t.flow.writer.header(&line, t.on(O::Header))
 }
 
-async fn one(
+async fn run_command(
     t: &mut Transfer,
     sftp: &mut Sftp,
     command: &Command,

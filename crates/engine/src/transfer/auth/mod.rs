@@ -220,14 +220,19 @@ impl Side {
             self.stage = self.stage.use_none();
             return Ok(Answer::default());
         };
-        let (value, proves) = self.say(scheme, ask, steps)?;
+        let (value, proves) = self.field_value(scheme, ask, steps)?;
         self.stage = self.stage.use_scheme(scheme, proves);
         let used = Some(scheme).filter(|scheme| value.is_some() || scheme.converses());
         Ok(Answer { value, used })
     }
 
-    /// The value of the field, and whether it proves who is asking or waits for a challenge.
-    fn say(&mut self, scheme: Scheme, ask: &Ask<'_>, steps: &mut Steps) -> Result<(Option<Vec<u8>>, bool)> {
+    /// Returns the value of the field, and whether it proves the login or waits for a challenge.
+    fn field_value(
+        &mut self,
+        scheme: Scheme,
+        ask: &Ask<'_>,
+        steps: &mut Steps,
+    ) -> Result<(Option<Vec<u8>>, bool)> {
         let login = ask.login.and_then(|login| login.for_peer(ask.peer));
         Ok(match scheme {
             Scheme::Basic => {
@@ -290,7 +295,7 @@ impl Side {
             match scheme {
                 Scheme::Digest if !repeated => heard.problem |= !self.take_digest(&challenge, peer),
                 Scheme::Ntlm if spoken => {
-                    let (next, good) = std::mem::take(&mut steps.ntlm).hear(challenge.token.as_deref());
+                    let (next, good) = std::mem::take(&mut steps.ntlm).receive(challenge.token.as_deref());
                     steps.ntlm = next;
                     heard.problem |= !good;
                 }
@@ -408,7 +413,7 @@ mod tests {
             self.says_to(&peer, false)
         }
 
-        fn hears(&mut self, challenges: &[&[u8]]) -> ChallengeResult {
+        fn challenged(&mut self, challenges: &[&[u8]]) -> ChallengeResult {
             let values: Vec<Vec<u8>> = challenges.iter().map(|value| value.to_vec()).collect();
             let peer = self.peer.clone();
             self.side.challenged(&values, &peer, &mut self.steps)
@@ -448,7 +453,7 @@ mod tests {
         ];
         for (name, wanted, challenges, scheme) in rows {
             let mut talk = Talk::new(wanted);
-            let heard = talk.hears(challenges);
+            let heard = talk.challenged(challenges);
             assert_eq!(talk.side.pick(heard.usable), scheme.is_some(), "{name}");
             assert_eq!(talk.side.scheme(), scheme, "{name}");
         }
@@ -457,26 +462,26 @@ mod tests {
     #[test]
     fn a_second_nonce_helps_only_if_the_first_was_stale() {
         let mut talk = Talk::new(CURLAUTH_DIGEST);
-        let first = talk.hears(&[NONCE]);
+        let first = talk.challenged(&[NONCE]);
         assert!(!first.problem && talk.side.pick(first.usable), "RFC 7616 §3.3");
         assert!(talk.says().unwrap().starts_with("Digest username=\"u\""), "RFC 7616 §3.4");
-        assert!(talk.hears(&[NONCE]).problem, "RFC 7616 §3.3: refused");
-        assert!(!talk.hears(&[STALE]).problem || talk.side.unpicked != 0, "RFC 7616 §3.3: stale");
+        assert!(talk.challenged(&[NONCE]).problem, "RFC 7616 §3.3: refused");
+        assert!(!talk.challenged(&[STALE]).problem || talk.side.unpicked != 0, "RFC 7616 §3.3: stale");
         let mut stale = Talk::new(CURLAUTH_DIGEST);
-        let first = stale.hears(&[NONCE]);
+        let first = stale.challenged(&[NONCE]);
         stale.side.pick(first.usable);
         stale.says();
-        assert!(!stale.hears(&[STALE]).problem, "RFC 7616 §3.3: stale");
+        assert!(!stale.challenged(&[STALE]).problem, "RFC 7616 §3.3: stale");
     }
 
     #[test]
     fn refused_preemptive_credentials_are_a_problem() {
         let mut talk = Talk::new(CURLAUTH_BASIC);
         talk.says();
-        let heard = talk.hears(&[b"Basic realm=\"r\""]);
+        let heard = talk.challenged(&[b"Basic realm=\"r\""]);
         assert_eq!((heard.problem, heard.usable, heard.offered), (true, 0, CURLAUTH_BASIC), "RFC 7617 §2");
         let mut unsaid = Talk::new(CURLAUTH_BASIC);
-        assert!(!unsaid.hears(&[b"Basic realm=\"r\""]).problem, "RFC 9110 §11.3: nothing was said yet");
+        assert!(!unsaid.challenged(&[b"Basic realm=\"r\""]).problem, "RFC 9110 §11.3: nothing was said yet");
     }
 
     #[test]
@@ -487,7 +492,7 @@ mod tests {
             assert_eq!(Talk::new(wanted).says_to(&other, false), None, "{name}: CVE-2018-1000007's like");
         }
         let mut talk = Talk::new(CURLAUTH_DIGEST);
-        let heard = talk.hears(&[NONCE]);
+        let heard = talk.challenged(&[NONCE]);
         talk.side.pick(heard.usable);
         assert_eq!(talk.says_to(&other, false), None, "RFC 7616 §3.3: a nonce is its server's");
     }
@@ -498,7 +503,7 @@ mod tests {
         assert_eq!(Talk::new(CURLAUTH_BASIC).says_to(&own, true), None, "CURLOPT_HTTPHEADER(3): Basic");
         assert_eq!(Talk::new(CURLAUTH_BEARER).says_to(&own, true), None, "CURLOPT_HTTPHEADER(3): Bearer");
         let mut talk = Talk::new(CURLAUTH_DIGEST);
-        let heard = talk.hears(&[NONCE]);
+        let heard = talk.challenged(&[NONCE]);
         talk.side.pick(heard.usable);
         assert!(talk.says_to(&own, true).is_some(), "RFC 7616 §3.4: Digest goes beside it, as in curl");
     }
@@ -530,7 +535,7 @@ mod tests {
         let mut lost = Talk::new(CURLAUTH_NEGOTIATE | CURLAUTH_BASIC);
         lost.side.lose(Scheme::Negotiate);
         assert!(!lost.side.wants(Scheme::Negotiate) && lost.says().is_none(), "RFC 4559 §4: no ticket");
-        let heard = lost.hears(&[b"Negotiate", b"Basic realm=\"r\""]);
+        let heard = lost.challenged(&[b"Negotiate", b"Basic realm=\"r\""]);
         assert!(lost.side.pick(heard.usable) && lost.side.uses(Scheme::Basic), "RFC 9110 §11.3: the other");
     }
 
@@ -538,7 +543,7 @@ mod tests {
     fn digest_of_internet_explorer_leaves_out_the_query() {
         let uri = |bits| {
             let mut talk = Talk::new(bits);
-            let heard = talk.hears(&[NONCE]);
+            let heard = talk.challenged(&[NONCE]);
             talk.side.pick(heard.usable);
             let value = talk.says().unwrap();
             value.split("uri=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()

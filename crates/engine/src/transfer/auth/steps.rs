@@ -44,7 +44,7 @@ impl NtlmStep {
     }
 
     /// Returns the next state after a challenge with this token, and whether the scheme is still usable.
-    pub fn hear(self, token: Option<&[u8]>) -> (NtlmStep, bool) {
+    pub fn receive(self, token: Option<&[u8]>) -> (NtlmStep, bool) {
         match (token.map(ntlm::Message2::parse), self) {
             (Some(Ok(message)), _) => (Challenged(message), true),
             (Some(Err(_)), _) => (Idle, false),
@@ -130,8 +130,9 @@ mod tests {
 
     #[test]
     fn hearing() {
-        let heard =
-            |token: Option<&[u8]>| all().map(|step| step.hear(token)).map(|(next, good)| (name(&next), good));
+        let heard = |token: Option<&[u8]>| {
+            all().map(|step| step.receive(token)).map(|(next, good)| (name(&next), good))
+        };
         assert_eq!(heard(Some(MESSAGE_2)), [("challenged", true); 5]);
         assert_eq!(heard(Some(b"what?")), [("idle", false); 5]);
         let (fresh, refused) = (("idle", true), ("idle", false));

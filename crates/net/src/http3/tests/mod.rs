@@ -211,15 +211,15 @@ fn early_requests_arrive_once() {
             }
             stream.end();
             assert_eq!(body(&mut stream).await.unwrap(), 10, "{round}");
-            let told = tls.by_now();
-            assert_eq!(told.alpn.as_deref(), Some("h3"));
+            let info = tls.by_now();
+            assert_eq!(info.alpn.as_deref(), Some("h3"));
             let expected = match round {
                 "taken" => 60_000..=65_536,
                 "refused" => -65_536..=-60_000,
                 _ => 0..=0,
             };
-            assert!(expected.contains(&told.early), "{round}: {}", told.early);
-            assert_eq!((told.cipher, told.group.is_empty()), ("TLS_AES_256_GCM_SHA384", false));
+            assert!(expected.contains(&info.early), "{round}: {}", info.early);
+            assert_eq!((info.cipher, info.group.is_empty()), ("TLS_AES_256_GCM_SHA384", false));
             until(&rt, || store.has_early(&self::tls(), "localhost", port)).await;
         }
         peer
@@ -250,8 +250,8 @@ fn a_handshake_that_fails_behind_what_went_ahead_says_why() {
         connection.state = Some(Box::new(parked));
         let (http3, _rested) = session(&rt, Box::new(connection));
         let failed = get(&http3).await.unwrap_err();
-        let told = late.get().map(|told| told.as_ref().err().map(|e| e.kind));
-        assert_eq!(told, Some(Some(NetErrorKind::CouldntConnect)), "{failed:?}");
+        let failure = late.get().map(|outcome| outcome.as_ref().err().map(|e| e.kind));
+        assert_eq!(failure, Some(Some(NetErrorKind::CouldntConnect)), "{failed:?}");
         assert!(!store.has_early(&tls(), "localhost", port));
     });
 }

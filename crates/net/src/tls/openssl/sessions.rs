@@ -303,14 +303,14 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
         return None;
     }
     let mut out = format!("{host}:{port}");
-    let mut say = |condition: bool, text: &str| {
+    let mut add_flag = |condition: bool, text: &str| {
         if condition {
             out.push_str(text);
         }
     };
-    say(!config.verify_peer, ":NO-VRFY-PEER");
-    say(!config.verify_host, ":NO-VRFY-HOST");
-    say(config.verify_status, ":VRFY-STATUS");
+    add_flag(!config.verify_peer, ":NO-VRFY-PEER");
+    add_flag(!config.verify_host, ":NO-VRFY-HOST");
+    add_flag(config.verify_status, ":VRFY-STATUS");
     if (config.min_version, config.max_version) != (TlsVersion::Tls12, TlsVersion::Tls13) {
         let number = |version| match version {
             TlsVersion::Tls10 => 4,
@@ -359,7 +359,7 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
             let _ = write!(out, ":Pinned-{hashes}");
         }
         Some(PinnedKey::File(file)) => {
-            let _ = write!(out, ":Pinned-{}", whole(file)?);
+            let _ = write!(out, ":Pinned-{}", absolute(file)?);
         }
         None => {}
     }
@@ -370,12 +370,12 @@ fn name(config: &TlsConfig, host: &str, port: u16) -> Option<String> {
 
 /// Adds a file by its absolute path, so that a process in another directory means the same file.
 fn add_path(out: &mut String, what: &str, file: &NamedFile) -> Option<()> {
-    let _ = write!(out, ":{what}-{}", whole(file)?);
+    let _ = write!(out, ":{what}-{}", absolute(file)?);
     Some(())
 }
 
 /// Returns the absolute path of a file that exists.
-fn whole(file: &NamedFile) -> Option<&str> {
+fn absolute(file: &NamedFile) -> Option<&str> {
     let is_there = !matches!(file.stamp(), FileStamp::Missing | FileStamp::Unknown(_));
     file.path().to_str().filter(|_| is_there || file.given().is_absolute())
 }

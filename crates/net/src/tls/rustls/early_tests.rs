@@ -27,17 +27,17 @@ fn serve(configs: Vec<Arc<ServerConfig>>) -> (u16, JoinHandle<Vec<ReceivedData>>
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut resumed = false;
-    let told = move |config: Arc<ServerConfig>| {
+    let accept = move |config: Arc<ServerConfig>| {
         let (stream, _) = listener.accept().unwrap();
         stream.set_read_timeout(Some(std::time::Duration::from_secs(10))).unwrap();
         let sooner = std::mem::replace(&mut resumed, true) && config.send_half_rtt_data;
         let stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
-        if sooner { answer_at_once(stream) } else { hear(stream) }
+        if sooner { answer_at_once(stream) } else { receive(stream) }
     };
-    (port, std::thread::spawn(move || configs.into_iter().map(told).collect()))
+    (port, std::thread::spawn(move || configs.into_iter().map(accept).collect()))
 }
 
-fn hear(mut s: ServerStream) -> ReceivedData {
+fn receive(mut s: ServerStream) -> ReceivedData {
     let (mut early, mut later) = (Vec::new(), Vec::new());
     while s.conn.is_handshaking() {
         if s.conn.complete_io(&mut s.sock).is_err() {
@@ -152,9 +152,9 @@ fn first_bytes_leave_with_the_hello() {
         assert_eq!(info.alpn.as_deref(), Some("http/1.1"));
         assert!(info.by_now().peer_cert.is_some(), "whom we speak to is known in the end");
     }
-    let told = server.join().unwrap();
+    let received = server.join().unwrap();
     let (early, later): ReceivedData = (REQUEST.to_vec(), Vec::new());
-    assert_eq!(told, [(later.clone(), early.clone()), (early.clone(), later.clone()), (early, later)]);
+    assert_eq!(received, [(later.clone(), early.clone()), (early.clone(), later.clone()), (early, later)]);
 }
 
 #[test]
@@ -219,12 +219,12 @@ fn long_uploads_go_on_after_the_handshake() {
         let (info, reply) = exchange(port, &config, &store, request.clone());
         assert_eq!(info.unwrap().early, early as i64);
         assert_eq!(reply.unwrap(), b"answer");
-        let told = server.join().unwrap().pop().unwrap();
+        let received = server.join().unwrap().pop().unwrap();
         assert!(
-            told.0 == request[..early] && told.1 == request[early..],
+            received.0 == request[..early] && received.1 == request[early..],
             "{} + {}",
-            told.0.len(),
-            told.1.len()
+            received.0.len(),
+            received.1.len()
         );
     }
 }
@@ -307,15 +307,15 @@ fn openssl_takes_early_data() {
                 sessions.settle(true);
                 filter.write_all(b"this leaves first\n").await.unwrap();
                 let start = std::time::Instant::now();
-                let (mut told, mut settled) = (false, false);
-                while !told || !settled {
+                let (mut reported, mut settled) = (false, false);
+                while !reported || !settled {
                     assert!(
                         start.elapsed() < std::time::Duration::from_secs(10),
-                        "{round}: {told} {settled}"
+                        "{round}: {reported} {settled}"
                     );
                     reactor.sleep(std::time::Duration::from_millis(2)).await;
                     std::future::poll_fn(|cx| Poll::Ready(filter.poll_read(cx, &mut [0]).is_ready())).await;
-                    told |= heard.try_iter().any(|line: String| line.contains("this leaves first"));
+                    reported |= heard.try_iter().any(|line: String| line.contains("this leaves first"));
                     let over = filter.tls().unwrap().late.is_none();
                     settled |= over && store.has_early(&config, peer.0, port);
                 }

@@ -155,8 +155,8 @@ fn does_not_speak_tls(backend: &Backend) {
         let kind = if of_version { NetErrorKind::SslVersion } else { NetErrorKind::SslConnectError };
         assert_eq!(e.kind, kind);
         let before_3_2 = text.replace("ssl/tls alert", "sslv3 alert");
-        let told = e.message.ends_with(text) || !rustls && e.message.ends_with(&before_3_2);
-        assert!(e.message.starts_with("TLS connect error: error:0A000") && told, "{e}");
+        let names_alert = e.message.ends_with(text) || !rustls && e.message.ends_with(&before_3_2);
+        assert!(e.message.starts_with("TLS connect error: error:0A000") && names_alert, "{e}");
         server.join().unwrap();
     }
 }

@@ -42,11 +42,11 @@ impl Commanded {
     }
 
     /// Reads until the server has printed these parts in one line, and appends the received bytes to `got`.
-    async fn until(&self, reactor: &Arc<Reactor>, f: &mut dyn Filter, got: &mut Vec<u8>, told: [&str; 2]) {
+    async fn until(&self, reactor: &Arc<Reactor>, f: &mut dyn Filter, got: &mut Vec<u8>, parts: [&str; 2]) {
         let start = Instant::now();
         let mut buf = [0; 1000];
-        while !self.heard.try_iter().any(|line| told.iter().all(|part| line.contains(part))) {
-            assert!(start.elapsed() < Duration::from_secs(15), "not heard: {told:?}");
+        while !self.heard.try_iter().any(|line| parts.iter().all(|part| line.contains(part))) {
+            assert!(start.elapsed() < Duration::from_secs(15), "not heard: {parts:?}");
             let read = std::future::poll_fn(|cx| Poll::Ready(f.poll_read(cx, &mut buf))).await;
             if let Poll::Ready(n) = read {
                 got.extend_from_slice(&buf[..n.unwrap()]);
@@ -101,14 +101,15 @@ fn openssl_renews_keys() {
 }
 
 /// A server of TLS 1.3 asks for the client's certificate when the connection has long been in use (RFC 8446,
-/// section 4.6.2), twice: it is shown, and who has none says so. (rustls does not offer it, and nobody asks.)
+/// section 4.6.2), twice: the client sends it, or an empty list. (rustls does not offer this, so no server
+/// asks it.)
 #[test]
 fn a_certificate_is_shown_when_it_is_asked_for_later() {
     let authority = Authority::new();
     let client = authority.client("somebody");
     for certificate in [Some(&client), None] {
         // Without one the answer is an empty list, and nothing is proved.
-        let told = certificate.map_or(["<<<", ", Certificate"], |_| ["<<<", "CertificateVerify"]);
+        let reply = certificate.map_or(["<<<", ", Certificate"], |_| ["<<<", "CertificateVerify"]);
         let config = TlsConfig {
             client: certificate.map(shown),
             min_version: TlsVersion::Tls13,
@@ -126,7 +127,7 @@ fn a_certificate_is_shown_when_it_is_asked_for_later() {
                     f.write_all(format!("client {i}\n").as_bytes()).await.unwrap();
                     server.until(&reactor, f.as_mut(), &mut got, ["client", &format!("{i}")]).await;
                     server.obey("c\n");
-                    server.until(&reactor, f.as_mut(), &mut got, told).await;
+                    server.until(&reactor, f.as_mut(), &mut got, reply).await;
                     server.until(&reactor, f.as_mut(), &mut got, ["<<<", "Finished"]).await;
                     server.obey(&format!("server {i}\n"));
                     read_until(f.as_mut(), &mut got, &format!("server {i}\n")).await;
@@ -159,11 +160,12 @@ fn openssls_keys_are_renewed_before_their_limit() {
                     assert!(got[..line.len()].iter().rev().eq(line.as_bytes()), "{round}");
                 }
                 f.retire();
-                let told: Vec<String> = server.heard.try_iter().filter(|l| l.contains("KeyUpdate")).collect();
-                let of = |mark: &str| told.iter().filter(|line| line.starts_with(mark)).count();
+                let key_updates: Vec<String> =
+                    server.heard.try_iter().filter(|l| l.contains("KeyUpdate")).collect();
+                let of = |mark: &str| key_updates.iter().filter(|line| line.starts_with(mark)).count();
                 match renews {
-                    true => assert!((6..=40).contains(&of("<<<")) && of(">>>") >= 4, "{told:?}"),
-                    false => assert!(told.is_empty(), "{told:?}"),
+                    true => assert!((6..=40).contains(&of("<<<")) && of(">>>") >= 4, "{key_updates:?}"),
+                    false => assert!(key_updates.is_empty(), "{key_updates:?}"),
                 }
             })
         });

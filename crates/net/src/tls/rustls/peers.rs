@@ -619,9 +619,9 @@ fn client_certificates_wait_for_the_winner() {
     let authority = Authority::new();
     let with = TlsConfig { client: Some(shown(&authority.client("somebody"))), ..trusting(&authority) };
     for config in both(with) {
-        let (ask, asked) = std::sync::mpsc::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
-        let (tell, asked) = (std::sync::Mutex::new(tell), std::sync::Mutex::new(asked));
+        let (request, requested) = std::sync::mpsc::channel::<()>();
+        let (report, read) = std::sync::mpsc::channel();
+        let (report, requested) = (std::sync::Mutex::new(report), std::sync::Mutex::new(requested));
         let demanding = authority.demanding(&authority.good()).unwrap();
         let (port, server) = serve(demanding, 1, move |mut s| {
             while s.conn.wants_read() && !s.conn.wants_write() {
@@ -631,10 +631,10 @@ fn client_certificates_wait_for_the_winner() {
             while s.conn.wants_write() {
                 s.conn.write_tls(&mut s.sock).unwrap();
             }
-            asked.lock().unwrap().recv().unwrap(); // the client says that it has judged us
+            requested.lock().unwrap().recv().unwrap(); // the client says that it has judged us
             s.sock.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
             let heard = s.sock.peek(&mut [0; 1]);
-            tell.lock().unwrap().send(heard.map_err(|e| e.kind())).unwrap();
+            report.lock().unwrap().send(heard.map_err(|e| e.kind())).unwrap();
             s.sock.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
             let mut line = [0; 3];
             s.read_exact(&mut line).unwrap();
@@ -647,10 +647,10 @@ fn client_certificates_wait_for_the_winner() {
                 let sessions = store.begin(&config, peer.0, port).unwrap();
                 let answered = drive::begin(below, &config, peer, &sessions).await;
                 let answered = answered.map_err(crate::LayerError::into_error).unwrap();
-                ask.send(()).unwrap();
+                request.send(()).unwrap();
                 // What Unix says of a socket on which nothing came in time, and Windows.
                 let nothing =
-                    matches!(told.recv().unwrap(), Err(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
+                    matches!(read.recv().unwrap(), Err(io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
                 assert!(nothing, "the client has spoken");
                 let mut f = answered.finish(&config, peer, &sessions).await.unwrap();
                 (f.as_mut() as &mut dyn Filter).write_all(b"go\n").await.unwrap();
@@ -679,14 +679,14 @@ fn the_server_name_is_sent_and_certificates_are_reported() {
             s.conn.send_close_notify();
             s.flush().unwrap();
         });
-        let told = configs.into_iter().map(|config| {
+        let reports = configs.into_iter().map(|config| {
             let (info, _) = exchange(port, host, &config, &SessionStore::new()).unwrap();
             assert_eq!(hear.recv().unwrap().as_deref(), name, "{host}");
             info.certinfo
         });
-        let told: Vec<_> = told.collect();
-        assert!(told.iter().all(|one| *one == told[0]) && told[0].len() == 1, "{told:?}");
-        assert!(told[0][0].iter().any(|field| field.starts_with("Subject:")), "{told:?}");
+        let reports: Vec<_> = reports.collect();
+        assert!(reports.iter().all(|one| *one == reports[0]) && reports[0].len() == 1, "{reports:?}");
+        assert!(reports[0][0].iter().any(|field| field.starts_with("Subject:")), "{reports:?}");
         server.join().unwrap();
     }
 }

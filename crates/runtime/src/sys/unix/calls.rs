@@ -15,7 +15,7 @@ pub const SEND: SendFlags = SendFlags::NOSIGNAL;
 /// Receiving never waits.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::DONTWAIT;
 /// Interval of checks while connecting: not needed, since poll and epoll report every result.
-pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = None;
+pub(crate) const CONNECT_CHECK_INTERVAL: Option<Duration> = None;
 
 /// A new socket that never waits and that no other program inherits.
 pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedFd> {

@@ -26,9 +26,9 @@ mod tests {
 
     #[test]
     fn helper_blocks_signals_and_maker_does_not() {
-        let (tell, hear) = std::sync::mpsc::channel();
-        spawn_helper("t", move || tell.send(SigSet::thread_get_mask().unwrap()).unwrap()).unwrap();
-        assert!(hear.recv().unwrap().contains(Signal::SIGALRM));
+        let (sender, receiver) = std::sync::mpsc::channel();
+        spawn_helper("t", move || sender.send(SigSet::thread_get_mask().unwrap()).unwrap()).unwrap();
+        assert!(receiver.recv().unwrap().contains(Signal::SIGALRM));
         assert!(!SigSet::thread_get_mask().unwrap().contains(Signal::SIGALRM));
     }
 }

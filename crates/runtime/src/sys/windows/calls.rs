@@ -10,10 +10,10 @@ use socket2::{Domain, SockRef, Socket, Type};
 
 /// How everything is sent: there are no signals.
 pub const SEND: SendFlags = SendFlags::empty();
-/// No flag says so here: sockets are made such that they never wait.
+/// Windows has no such flag: sockets are non-blocking from the start.
 pub(crate) const RECEIVE_NOW: RecvFlags = RecvFlags::empty();
 /// Interval of checks while connecting: before Windows 10 2004, WSAPoll never reported a failed connect.
-pub(crate) const LOOK_WHILE_CONNECTING: Option<Duration> = Some(Duration::from_millis(50));
+pub(crate) const CONNECT_CHECK_INTERVAL: Option<Duration> = Some(Duration::from_millis(50));
 
 /// A new socket that never waits and that no other program inherits. Winsock is started by the first one.
 pub fn new_socket(family: AddressFamily, kind: SocketType) -> io::Result<OwnedSocket> {

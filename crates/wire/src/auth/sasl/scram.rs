@@ -83,8 +83,9 @@ impl Scram {
 
     /// Whether the server's last message proves that it knows the password, too.
     pub fn proves(&self, message: &[u8]) -> bool {
-        let told = message.split(|b| *b == b',').next().and_then(|part| part.strip_prefix(b"v="));
-        !self.signature.is_empty() && told.and_then(base64::decode).is_some_and(|told| told == self.signature)
+        let proof = message.split(|b| *b == b',').next().and_then(|part| part.strip_prefix(b"v="));
+        !self.signature.is_empty()
+            && proof.and_then(base64::decode).is_some_and(|proof| proof == self.signature)
     }
 }
 

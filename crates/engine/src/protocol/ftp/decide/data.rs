@@ -157,7 +157,7 @@ mod tests {
         let there = Some("[::1]:21".parse().unwrap());
         let rows = [
             ("RFC 2428 §3: the address of the control connection", false, there, "::1"),
-            ("CURLOPT_PROXY(3): a proxy is told the name", true, there, "host"),
+            ("CURLOPT_PROXY(3): a proxy receives the name", true, there, "host"),
             ("RFC 2428 §3: an address that is not known", false, None, "host"),
         ];
         for (name, has_proxy, remote, wanted) in rows {

@@ -236,8 +236,8 @@ mod tests {
                 Absent,
             ),
             ("RFC 9110 §10.1.1: HTTP/1.0 does not know it", v(Version::Http10), Absent),
-            ("RFC 9113 §8.1: HTTP/2 can be told to stop by RST_STREAM", v(Version::Http2), Absent),
-            ("RFC 9114 §4.1: HTTP/3 can be told by STOP_SENDING", v(Version::Http3), Absent),
+            ("RFC 9113 §8.1: HTTP/2 stops a body by RST_STREAM", v(Version::Http2), Absent),
+            ("RFC 9114 §4.1: HTTP/3 stops it by STOP_SENDING", v(Version::Http3), Absent),
             ("RFC 9110 §15.5.18: not again after a 417", Expectation { refused: true, ..EXPECTING }, Absent),
             (
                 "CURLOPT_HTTPHEADER(3): \"Expect:\" removes it",
