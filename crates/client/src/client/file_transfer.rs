@@ -43,53 +43,32 @@ impl<P> FileTransfer<P> {
 /// [`FileTransfer`] with this plan, or the other face. The texts say which requests a value is for.
 macro_rules! file_settings {
     ($face:ident, $plan:ty $(, $scope:literal, $option_scope:literal)?) => {
+        crate::client::request::common_settings! {
+            $face
+            scope { $(#[doc = $scope])? }
+            explain {
+                /// Sets whether the reasons of each request are kept, in place of the setting of the client.
+                /// The result has them; those of a failure are in [`Error::why`](crate::Error::why).
+            }
+            option {
+                /// Sets any option of curl's.
+                $(#[doc = $option_scope])?
+            }
+        }
+
         impl $face {
-            /// Adds a header field to requests over HTTP.
-            $(#[doc = $scope])?
-            pub fn header<K, V>(self, name: K, value: V) -> Self
-            where
-                K: TryInto<http::HeaderName>,
-                K::Error: Into<http::Error>,
-                V: TryInto<http::HeaderValue>,
-                V::Error: Into<http::Error>,
-            {
-                self.edit(|request, _| request.add_header(name, value))
-            }
-
-            /// Sets the login: user and password, sent with the first request (HTTP's Basic, or the login of
-            /// other protocols).
-            $(#[doc = $scope])?
-            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
-            where
-                U: std::fmt::Display,
-                P: std::fmt::Display,
-            {
-                self.with(|request, _| request.log_in(user, password, tables::constant::CURLAUTH_BASIC))
-            }
-
-            /// Sets a bearer token (RFC 6750).
-            $(#[doc = $scope])?
-            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
-                self.with(|request, _| request.set_token(&token.to_string()))
-            }
-
-            /// Sets whether the reasons of each request are kept, in place of the setting of the client. The
-            /// result has them; those of a failure are in [`Error::why`](crate::Error::why).
-            pub fn explain(self, on: bool) -> Self {
-                self.with(|request, _| request.options.explain = Some(on))
-            }
-
-            /// Sets any option of curl's.
-            $(#[doc = $option_scope])?
-            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
-                self.with(|request, _| request.options.set(option, value))
-            }
-
             fn with(self, change: impl FnOnce(&mut crate::client::Request, &mut $plan)) -> Self {
                 self.edit(|request, plan| {
                     change(request, plan);
                     Ok(())
                 })
+            }
+
+            fn edit_request(
+                self,
+                edit: impl FnOnce(&mut crate::client::Request) -> Result<(), crate::Error>,
+            ) -> Self {
+                self.edit(|request, _| edit(request))
             }
 
             pub(crate) fn edit(

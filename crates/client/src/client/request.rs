@@ -355,12 +355,18 @@ impl fmt::Debug for Request {
     }
 }
 
-/// Defines the methods of a request's builder. Its field `request` is a result with a [`Request`], and it has
-/// a method `edit`.
-macro_rules! request_settings {
-    ($builder:ident) => {
+/// Defines the settings that requests, uploads and downloads share, for a builder with `edit_request`. The
+/// texts in braces are documentation: `scope` says which requests of the builder a value is for.
+macro_rules! common_settings {
+    (
+        $builder:ident
+        scope { $(#[$scope:meta])* }
+        explain { $(#[$explain:meta])* }
+        option { $(#[$option:meta])* }
+    ) => {
         impl $builder {
-            /// Adds a header field. An invalid name or value is reported when the request is sent.
+            /// Adds a header field (HTTP). An invalid name or value is reported when the request is sent.
+            $(#[$scope])*
             pub fn header<K, V>(self, name: K, value: V) -> Self
             where
                 K: TryInto<http::HeaderName>,
@@ -368,89 +374,122 @@ macro_rules! request_settings {
                 V: TryInto<http::HeaderValue>,
                 V::Error: Into<http::Error>,
             {
-                self.edit(|request| request.add_header(name, value))
+                self.edit_request(|request| request.add_header(name, value))
             }
 
+            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
+            /// protocols).
+            $(#[$scope])*
+            pub fn basic_auth<U, P>(self, user: U, password: Option<P>) -> Self
+            where
+                U: std::fmt::Display,
+                P: std::fmt::Display,
+            {
+                self.with_request(|request| request.log_in(user, password, tables::constant::CURLAUTH_BASIC))
+            }
+
+            /// Sets a bearer token (RFC 6750).
+            $(#[$scope])*
+            pub fn bearer_auth<T: std::fmt::Display>(self, token: T) -> Self {
+                self.with_request(|request| request.set_token(&token.to_string()))
+            }
+
+            $(#[$explain])*
+            pub fn explain(self, on: bool) -> Self {
+                self.with_request(|request| request.options.explain = Some(on))
+            }
+
+            $(#[$option])*
+            pub fn option(self, option: tables::EasyOption, value: impl Into<crate::PlainValue>) -> Self {
+                self.with_request(|request| request.options.set(option, value))
+            }
+
+            fn with_request(self, change: impl FnOnce(&mut crate::client::Request)) -> Self {
+                self.edit_request(|request| {
+                    change(request);
+                    Ok(())
+                })
+            }
+        }
+    };
+}
+
+pub(crate) use common_settings;
+
+/// Defines the methods of a request's builder. Its field `request` is a result with a [`Request`].
+macro_rules! request_settings {
+    ($builder:ident) => {
+        crate::client::request::common_settings! {
+            $builder
+            scope {}
+            explain {
+                /// Sets whether the reasons of the transfer are kept:
+                /// [`Response::why`](crate::Response::why) and [`Error::why`](crate::Error::why) return them.
+            }
+            option {
+                /// Sets any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>). URL,
+                /// method, header fields and body are not set this way: the request's own override them.
+                /// [`send`](Self::send) reports an option that is refused.
+            }
+        }
+
+        impl $builder {
             /// Sets header fields and replaces earlier ones of the same names.
             pub fn headers(self, headers: http::HeaderMap) -> Self {
-                self.with(|request| request.set_headers(headers))
+                self.with_request(|request| request.set_headers(headers))
             }
 
             /// Adds names and values to the URL's query: a struct, a map, or a sequence of pairs.
             pub fn query<T: serde::Serialize + ?Sized>(self, query: &T) -> Self {
-                self.edit(|request| request.add_query(query))
+                self.edit_request(|request| request.add_query(query))
             }
 
             /// Sets the body. No Content-Type is added; set it with [`header`](Self::header).
             pub fn body(self, body: impl Into<Body>) -> Self {
-                self.with(|request| request.set_body(body.into()))
+                self.with_request(|request| request.set_body(body.into()))
             }
 
             /// Sends names and values as a form (application/x-www-form-urlencoded).
             pub fn form<T: serde::Serialize + ?Sized>(self, form: &T) -> Self {
-                self.edit(|request| request.set_form(form))
+                self.edit_request(|request| request.set_form(form))
             }
 
             /// Sends a form of parts (multipart/form-data).
             pub fn multipart(self, form: multipart::Form) -> Self {
-                self.with(|request| request.set_parts(form))
+                self.with_request(|request| request.set_parts(form))
             }
 
             /// Sends a value as JSON.
             #[cfg(feature = "json")]
             pub fn json<T: serde::Serialize + ?Sized>(self, value: &T) -> Self {
-                self.edit(|request| request.set_json(value))
-            }
-
-            /// Sets user and password, sent with the first request (HTTP's Basic, or the login of other
-            /// protocols).
-            pub fn basic_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
-                self.with(|request| request.log_in(user, password, tables::constant::CURLAUTH_BASIC))
+                self.edit_request(|request| request.set_json(value))
             }
 
             /// Sets user and password, for the best method that the server offers (Digest, NTLM, Negotiate
             /// …). The first request is sent without them to find out.
             pub fn any_auth<U: Display, P: Display>(self, user: U, password: Option<P>) -> Self {
-                self.with(|request| request.log_in(user, password, tables::constant::CURLAUTH_ANY))
-            }
-
-            /// Sets a bearer token (RFC 6750).
-            pub fn bearer_auth<T: Display>(self, token: T) -> Self {
-                self.with(|request| request.set_token(&token.to_string()))
+                self.with_request(|request| request.log_in(user, password, tables::constant::CURLAUTH_ANY))
             }
 
             /// Adds a cookie to those of the client's store.
             pub fn cookie(self, name: &str, value: &str) -> Self {
-                self.edit(|request| request.add_cookie(name, value))
+                self.edit_request(|request| request.add_cookie(name, value))
             }
 
             /// Limits the time of the request in place of the client's limit; `None` is no limit.
             pub fn timeout(self, limit: impl Into<Option<Duration>>) -> Self {
                 let limit = limit.into();
-                self.with(|request| request.options.set_timeout(EasyOption::TimeoutMs, limit))
+                self.with_request(|request| request.options.set_timeout(EasyOption::TimeoutMs, limit))
             }
 
             /// Sets the HTTP version. HTTP/2 is negotiated, HTTP/3 is raced against TCP.
             pub fn version(self, version: http::Version) -> Self {
-                self.edit(|request| request.set_version(version))
-            }
-
-            /// Sets whether the reasons of the transfer are kept: [`Response::why`](crate::Response::why) and
-            /// [`Error::why`](crate::Error::why) return them.
-            pub fn explain(self, on: bool) -> Self {
-                self.with(|request| request.options.explain = Some(on))
+                self.edit_request(|request| request.set_version(version))
             }
 
             /// Limits the received body that waits to be read, in place of the client's limit.
             pub fn window(self, bytes: usize) -> Self {
-                self.with(|request| request.options.window = Some(bytes))
-            }
-
-            /// Sets any option of curl's (<https://curl.se/libcurl/c/curl_easy_setopt.html>). URL, method,
-            /// header fields and body are not set this way: the request's own override them.
-            /// [`send`](Self::send) reports an option that is refused.
-            pub fn option(self, option: EasyOption, value: impl Into<PlainValue>) -> Self {
-                self.with(|request| request.options.set(option, value))
+                self.with_request(|request| request.options.window = Some(bytes))
             }
 
             /// Returns the request, or the error of the first invalid value.
@@ -464,14 +503,7 @@ macro_rules! request_settings {
                 Some(Self { client: self.client.clone(), request: Ok(request) })
             }
 
-            fn with(self, change: impl FnOnce(&mut Request)) -> Self {
-                self.edit(|request| {
-                    change(request);
-                    Ok(())
-                })
-            }
-
-            fn edit(mut self, change: impl FnOnce(&mut Request) -> Result<(), Error>) -> Self {
+            fn edit_request(mut self, change: impl FnOnce(&mut Request) -> Result<(), Error>) -> Self {
                 if let Ok(request) = &mut self.request
                     && let Err(error) = change(request)
                 {
@@ -491,7 +523,6 @@ pub(crate) mod names {
     pub(crate) use super::super::error::{Error, RequestPhase};
     pub(crate) use super::super::multipart;
     pub(crate) use super::super::{body::Body, request::Request};
-    pub(crate) use crate::PlainValue;
     pub(crate) use std::fmt::Display;
     pub(crate) use std::time::Duration;
     pub(crate) use tables::EasyOption;
