@@ -244,7 +244,7 @@ mod tests {
     fn every_row_has_a_name_and_errors_are_shown() {
         let mut bars = Bars::default();
         let all: Vec<Running> = [(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")]
-            .map(|(id, name)| one(id, name, 50, 100))
+            .map(|(id, name)| running(id, name, 50, 100))
             .into();
         assert!(bars.lines(&all, run(1, 5), 80, 6)[3].starts_with("and 2 more "));
         for done in &all[..3] {
@@ -256,7 +256,7 @@ mod tests {
         assert!(lines[3].starts_with("3 of 5 done, 3 HTTP errors, 2 running"), "{lines:?}");
     }
 
-    fn one(id: u64, name: &str, now: i64, total: i64) -> Running<'_> {
+    fn running(id: u64, name: &str, now: i64, total: i64) -> Running<'_> {
         let counts = Counts { download: now, download_total: total, ..Counts::default() };
         Running { id, name, counts, spent: Duration::from_secs(1) }
     }
@@ -268,12 +268,12 @@ mod tests {
     #[test]
     fn a_transfer_stays_in_its_line() {
         let mut bars = Bars::default();
-        let lines = bars.lines(&[one(1, "a", 0, 100), one(2, "b", 0, 100)], run(1, 5), 80, 6);
+        let lines = bars.lines(&[running(1, "a", 0, 100), running(2, "b", 0, 100)], run(1, 5), 80, 6);
         assert!(lines.len() == 3 && lines[0].starts_with("a ") && lines[1].starts_with("b "), "{lines:?}");
-        bars.ended(one(2, "b", 100, 100), OK, 6);
+        bars.ended(running(2, "b", 100, 100), OK, 6);
         // One takes a free line, the next that of an ended transfer, and for two there is none.
         let running: Vec<Running> = [(1, "a"), (3, "c"), (4, "d"), (5, "e"), (6, "f")]
-            .map(|(id, name)| one(id, name, 50, 100))
+            .map(|(id, name)| running(id, name, 50, 100))
             .into();
         let lines = bars.lines(&running, run(2, 9), 80, 6);
         let begins: Vec<&str> = lines.iter().map(|line| line.split("  ").next().unwrap()).collect();
@@ -285,11 +285,11 @@ mod tests {
     #[test]
     fn the_remaining_time_follows_from_bytes_or_counts() {
         let mut bars = Bars::default();
-        let half = [one(1, "a", 500, 1000), one(2, "b", 500, 1000)];
+        let half = [running(1, "a", 500, 1000), running(2, "b", 500, 1000)];
         let begun = Run { begun: true, ..run(10, 2) };
         assert!(bars.lines(&half, begun, 80, 24)[2].ends_with(" 0:00:10"), "at 100 bytes a second");
         // One of ten is there, and half of each of two: eight of ten are missing after 10 s.
-        bars.ended(one(3, "c", 1, 1), OK, 24);
+        bars.ended(running(3, "c", 1, 1), OK, 24);
         assert!(bars.lines(&half, run(10, 10), 80, 24).last().unwrap().ends_with(" 0:00:40"));
         let unknown = Run { all: None, ..run(10, 0) };
         assert!(!bars.lines(&half, unknown, 80, 24).last().unwrap().contains("0:00"));

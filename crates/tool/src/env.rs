@@ -64,9 +64,9 @@ impl Env {
 
     /// Columns and rows of the terminal that standard error is; it may change.
     pub fn screen(&self) -> (usize, usize) {
-        let told = self.messages.borrow().columns();
-        real_world::screen().map_or((told, ROWS), |(columns, rows)| {
-            (real_world::told_columns().map_or(columns, |told| told.min(columns)), rows)
+        let default_columns = self.messages.borrow().columns();
+        real_world::screen().map_or((default_columns, ROWS), |(columns, rows)| {
+            (real_world::chosen_columns().map_or(columns, |chosen| chosen.min(columns)), rows)
         })
     }
 

@@ -55,8 +55,8 @@ pub fn add(parser: &mut Parser, text: &[u8], literal: bool) -> Result<(), Wrong>
         Some(b'(') => open(parser, name, value),
         Some(b')') if name.is_none() && value == b")" => close(parser),
         Some(b'@') => files(parser, name, &value[1..]),
-        Some(b'<') => one(parser, name, &value[1..], Content::FileData),
-        _ => one(parser, name, value, Content::Data),
+        Some(b'<') => push_part(parser, name, &value[1..], Content::FileData),
+        _ => push_part(parser, name, value, Content::Data),
     }
 }
 
@@ -106,7 +106,7 @@ fn files(parser: &mut Parser, name: Option<Bytes>, value: &[u8]) -> Result<(), W
     Ok(())
 }
 
-fn one(
+fn push_part(
     parser: &mut Parser,
     name: Option<Bytes>,
     value: &[u8],

@@ -216,13 +216,13 @@ impl Reader<'_> {
             if !literal.is_empty() {
                 self.push(Kind::Items { items: vec![literal], at: 0 }, None, None)?;
             } else if let Some(open) = self.peek(0) {
-                self.one(open)?;
+                self.glob(open)?;
             }
         }
         Ok(())
     }
 
-    fn one(&mut self, open: u8) -> Result<(), GlobError> {
+    fn glob(&mut self, open: u8) -> Result<(), GlobError> {
         self.at += 1;
         self.position += 1;
         let name = self.name()?;

@@ -65,12 +65,12 @@ impl Parallel<'_> {
     fn run_all(&mut self, queue: &mut Queue) -> i32 {
         let started = Instant::now();
         self.fill(queue);
-        while self.goes_on() {
+        while self.has_jobs() {
             self.run.multi.perform();
             self.collect();
             self.fill(queue);
             self.show(started, false);
-            if !self.goes_on() {
+            if !self.has_jobs() {
                 break; // nothing would end a wait
             }
             let pause = if self.run.multi.has_messages() { Duration::ZERO } else { self.pause() };
@@ -86,7 +86,7 @@ impl Parallel<'_> {
         self.result
     }
 
-    fn goes_on(&self) -> bool {
+    fn has_jobs(&self) -> bool {
         !self.live.is_empty() || !self.later.is_empty()
     }
 
@@ -179,7 +179,7 @@ impl Parallel<'_> {
         self.later.clear();
         for job in std::mem::take(&mut self.live) {
             job.transfer.abort.set(true);
-            job.transfer.told.set(true);
+            job.transfer.error_reported.set(true);
             self.run.multi.remove(&job.easy);
             self.run.env.error_line("curl: (42) Transfer aborted due to critical error in another transfer");
             self.run.end(&job.transfer, &job.easy, 42, false);

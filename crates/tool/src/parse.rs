@@ -210,7 +210,7 @@ impl<'w> Reader<'w> {
         }
         let text = argument.ok_or(Wrong::NeedsArgument)?;
         if matches!(flag.set(), Set::Gone) {
-            return self.gone(flag);
+            return self.warn_deprecated(flag);
         }
         if text.len() > 2 && text.starts_with(&[0xe2, 0x80]) && text[2] & 0x80 != 0 {
             let text = shown(text);
@@ -273,7 +273,7 @@ impl<'w> Reader<'w> {
             Set::NotGlobal(field) => *field(&mut self.parser.globals) = !on,
             Set::Toggle(toggle) => toggle(&mut self.parser, &flag.name, on)?,
             Set::Mark(mark) => mark(&mut self.parser)?,
-            Set::Gone => self.gone(flag)?,
+            Set::Gone => self.warn_deprecated(flag)?,
             _ => return Err(Wrong::NotSupported.into()),
         }
         self.parser.messages.silent = self.parser.globals.silent;
@@ -281,7 +281,7 @@ impl<'w> Reader<'w> {
         Ok(())
     }
 
-    fn gone(&mut self, flag: &Flag) -> Done {
+    fn warn_deprecated(&mut self, flag: &Flag) -> Done {
         let name = flag.key();
         self.parser.messages.warn(&format!("--{name} is deprecated and has no function anymore"));
         Ok(())

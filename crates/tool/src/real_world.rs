@@ -72,7 +72,7 @@ impl World for RealWorld {
 }
 
 /// Returns the width in COLUMNS if it is one that curl accepts.
-pub fn told_columns() -> Option<usize> {
+pub fn chosen_columns() -> Option<usize> {
     columns_in(&std::env::var("COLUMNS").ok()?)
 }
 
@@ -95,7 +95,7 @@ pub fn terminal_is_dumb() -> bool {
 
 /// Returns the width of the terminal, from COLUMNS or the terminal.
 pub fn columns() -> Option<usize> {
-    told_columns().or_else(|| system::columns().filter(|columns| *columns > 20))
+    chosen_columns().or_else(|| system::columns().filter(|columns| *columns > 20))
 }
 
 /// Asks for a password on the terminal, without showing it.

@@ -25,7 +25,7 @@ pub enum Piece {
 
 /// The request of the next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct RestRequest {
     /// From the beginning of the file.
     pub from: u64,
     pub to: Option<u64>,
@@ -51,7 +51,7 @@ impl Resumption {
     }
 
     /// Returns whether this attempt requested the rest.
-    pub fn goes_on(&self) -> bool {
+    pub fn continues(&self) -> bool {
         self.asked.is_some()
     }
 
@@ -86,7 +86,7 @@ impl Resumption {
     }
 
     /// Returns the next request after an attempt that left that many bytes; `None` to start again.
-    pub fn next(&mut self, have: u64) -> Option<Ask> {
+    pub fn next(&mut self, have: u64) -> Option<RestRequest> {
         let marks = self.marks.as_ref().filter(|_| have > 0);
         self.asked = marks.map(|_| self.from + have);
         if marks.is_none() {
@@ -94,7 +94,7 @@ impl Resumption {
             return None;
         }
         let if_range = self.marks.as_ref().and_then(|marks| marks.validator.clone());
-        Some(Ask { from: self.from + have, to: self.to, if_range })
+        Some(RestRequest { from: self.from + have, to: self.to, if_range })
     }
 
     /// Forgets the existing part, which is wrong.
@@ -128,8 +128,8 @@ mod tests {
     fn cut(have: u64) -> Resumption {
         let mut resumption = Resumption::new(0, None);
         assert_eq!(resumption.answered(&answer(200, "\"a\"", None)), Piece::First);
-        let ask = Ask { from: have, to: None, if_range: Some(b"\"a\"".to_vec()) };
-        assert_eq!(resumption.next(have), Some(ask));
+        let request = RestRequest { from: have, to: None, if_range: Some(b"\"a\"".to_vec()) };
+        assert_eq!(resumption.next(have), Some(request));
         resumption
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let after = |status, tag: &str, begins| {
             let mut resumption = cut(40);
             resumption.answered(&answer(status, tag, begins));
-            resumption.next(50).map(|ask| (ask.from, ask.if_range.unwrap()))
+            resumption.next(50).map(|request| (request.from, request.if_range.unwrap()))
         };
         assert_eq!(after(206, "\"a\"", Some(40)), Some((50, b"\"a\"".to_vec())));
         assert_eq!(after(200, "\"b\"", None), Some((50, b"\"b\"".to_vec())));
@@ -209,7 +209,7 @@ mod tests {
     fn parts() {
         let mut part = Resumption::new(10, Some(59));
         part.answered(&answer(206, "\"a\"", Some(10)));
-        assert_eq!(part.next(5).map(|ask| (ask.from, ask.to)), Some((15, Some(59))));
+        assert_eq!(part.next(5).map(|request| (request.from, request.to)), Some((15, Some(59))));
         assert_eq!(part.answered(&answer(200, "\"a\"", None)), Piece::Foreign);
     }
 

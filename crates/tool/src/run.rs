@@ -164,7 +164,7 @@ impl Run {
             })
         });
         match verdict {
-            Verdict::Again { pause, why, left } => match self.again(job, pause, why, left) {
+            Verdict::Again { pause, why, left } => match self.prepare_retry(job, pause, why, left) {
                 Ok(()) => After::Again(pause),
                 Err(code) => After::Over(self.end(&job.transfer, &job.easy, code, false)),
             },
@@ -178,7 +178,7 @@ impl Run {
         }
     }
 
-    fn again(&self, job: &Job, pause: Duration, why: &str, left: i64) -> Result<(), i32> {
+    fn prepare_retry(&self, job: &Job, pause: Duration, why: &str, left: i64) -> Result<(), i32> {
         let (seconds, millis) = (pause.as_secs(), pause.subsec_millis());
         let plural = if left == 1 { "retry" } else { "retries" };
         let shown = if millis == 0 { seconds.to_string() } else { format!("{seconds}.{millis:03}") };
@@ -186,7 +186,7 @@ impl Run {
         self.env.warn(&format!("Problem {why}. Retrying in {shown} {unit}. {left} {plural} left."));
         job.transfer.retries.set(job.retries.done);
         self.count_moved(&job.easy);
-        match job.transfer.again() {
+        match job.transfer.prepare_retry() {
             Ok(FailedAttempt::Kept(0) | FailedAttempt::Thrown(0)) => Ok(()),
             Ok(FailedAttempt::Kept(bytes)) => {
                 self.env.note(&format!("Keeping {bytes} bytes"));
@@ -209,7 +209,7 @@ impl Run {
     /// The line about a failure; an HTTP error may make one of a success.
     fn say_error(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
         if code != 0 {
-            if !transfer.told.get() {
+            if !transfer.error_reported.get() {
                 let text = message(easy, code);
                 self.env.error_line(&format!("curl: ({code}) {text}"));
                 if code == BAD_CERTIFICATE {

@@ -65,7 +65,7 @@ impl Layers {
         }
     }
 
-    pub fn hears(self, layer: &str) -> bool {
+    pub fn includes(self, layer: &str) -> bool {
         self.0 != 0
             && LAYERS.iter().position(|(name, _)| *name == layer).is_some_and(|at| self.0 & 1 << at != 0)
     }
@@ -80,7 +80,7 @@ pub struct Tracer {
     /// The last thing written in plain form did not end its line.
     open_line: bool,
     /// Data was mentioned already; further pieces are not until something else comes.
-    data_told: bool,
+    data_mentioned: bool,
 }
 
 impl Tracer {
@@ -122,14 +122,14 @@ impl Tracer {
                 out.extend(line);
                 self.open_line = !line.ends_with(b"\n");
             }
-            self.data_told = false;
-        } else if !self.data_told && shows_data {
+            self.data_mentioned = false;
+        } else if !self.data_mentioned && shows_data {
             if !self.open_line {
                 out.extend(format!("{prefix}{mark} ").bytes());
             }
             out.extend(format!("[{} bytes data]\n", data.len()).bytes());
             self.open_line = false;
-            self.data_told = true;
+            self.data_mentioned = true;
         }
         out
     }
@@ -255,7 +255,12 @@ mod tests {
         layers.set("network", true);
         layers.set("-tcp", false);
         layers.set("dns", false);
-        assert!(layers.hears("tcp") && layers.hears("ssl") && !layers.hears("dns") && !layers.hears("ftp"));
+        assert!(
+            layers.includes("tcp")
+                && layers.includes("ssl")
+                && !layers.includes("dns")
+                && !layers.includes("ftp")
+        );
         layers.set("all", false);
         assert_eq!(layers, Layers::default());
     }

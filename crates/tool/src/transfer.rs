@@ -86,7 +86,7 @@ pub struct Transfer {
     pub created: Instant,
     pub started: Cell<Option<Instant>>,
     /// Whether an error with a text of its own was reported already.
-    pub told: Cell<bool>,
+    pub error_reported: Cell<bool>,
     /// Whether text goes to the terminal, where null bytes are refused.
     pub guards_terminal: bool,
     pub easy: RefCell<Option<Easy>>,
@@ -176,7 +176,7 @@ impl Transfer {
             display: RefCell::new(parts.display),
             created: Instant::now(),
             started: Cell::new(None),
-            told: Cell::new(false),
+            error_reported: Cell::new(false),
             guards_terminal: parts.guards_terminal,
             easy: RefCell::default(),
             retries: Cell::new(0),
@@ -243,7 +243,7 @@ impl Transfer {
     fn body(&self, data: &[u8]) -> Result<(), ()> {
         let divert = self.divert.borrow().clone();
         if let Some(divert) = divert {
-            return divert.take(data).map_err(|Abort| self.told.set(true));
+            return divert.take(data).map_err(|Abort| self.error_reported.set(true));
         }
         if !self.is_wanted()? {
             return Ok(());
@@ -259,7 +259,7 @@ impl Transfer {
                 "Binary output can mess up your terminal. Use \"--output -\" to tell curl to output it to your \
                  terminal anyway, or consider \"--output <FILE>\" to save to a file.",
             );
-            self.told.set(true);
+            self.error_reported.set(true);
             return Err(());
         }
         self.put(data).map_err(|_| ())?;
@@ -339,7 +339,7 @@ impl Transfer {
     pub fn before_piece(&self) {
         self.header_count.set(0);
         self.head_ended.set(false);
-        self.told.set(false);
+        self.error_reported.set(false);
         self.exchanges.take();
         self.started.set(Some(Instant::now()));
     }
@@ -357,18 +357,18 @@ impl Transfer {
     }
 
     /// Prepares another attempt; returns what happens to the received bytes.
-    pub fn again(&self) -> io::Result<FailedAttempt> {
+    pub fn prepare_retry(&self) -> io::Result<FailedAttempt> {
         self.header_count.set(0);
         self.head_ended.set(false);
         self.waiting.borrow_mut().clear();
         self.condemned.set(false);
         self.own_error.take();
-        self.told.set(false);
+        self.error_reported.set(false);
         if let Some(caching) = self.caching.borrow().as_ref() {
-            caching.again();
+            caching.reset();
         }
         self.upload.borrow_mut().seek(0)?;
-        if self.asks_for_the_rest()? {
+        if self.requests_rest()? {
             return Ok(FailedAttempt::Kept(0));
         }
         let mut out = self.out.borrow_mut();
@@ -407,7 +407,7 @@ impl Callbacks for Transfer {
     }
 
     fn header(&self, line: &[u8]) -> Option<WriteAnswer> {
-        if self.caching.borrow().as_ref().is_some_and(|caching| caching.hears(line)) {
+        if self.caching.borrow().as_ref().is_some_and(|caching| caching.holds_back(line)) {
             return Some(WriteAnswer::All);
         }
         self.keep_upload_place();
@@ -481,7 +481,7 @@ impl Callbacks for Transfer {
     }
 
     fn traces(&self, layer: &str) -> bool {
-        self.env.globals.layers.hears(layer)
+        self.env.globals.layers.includes(layer)
     }
 
     fn debug(&self, kind: DebugKind, data: &[u8]) {

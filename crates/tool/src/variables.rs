@@ -63,7 +63,7 @@ impl Variables {
             };
             let close = open + length;
             out.extend(&rest[..open]);
-            match self.one(&rest[open + 2..close], input, messages)? {
+            match self.expansion(&rest[open + 2..close], input, messages)? {
                 Some(value) => {
                     out.extend(value);
                     replaced = true;
@@ -80,7 +80,12 @@ impl Variables {
     }
 
     /// The value of `name:function:function`; none when that is no proper name.
-    fn one(&self, inside: &[u8], input: &[u8], messages: &mut Messages) -> Result<Option<Bytes>, Wrong> {
+    fn expansion(
+        &self,
+        inside: &[u8],
+        input: &[u8],
+        messages: &mut Messages,
+    ) -> Result<Option<Bytes>, Wrong> {
         let mut pieces = inside.split(|byte| *byte == b':');
         let name = pieces.next().unwrap_or_default();
         if name.is_empty() || name.len() > LONGEST_NAME {

@@ -27,7 +27,7 @@ pub fn help(about: Option<&str>, columns: usize) -> Help {
         None => overview(columns),
         Some(name) if name.eq_ignore_ascii_case("all") => list("", flags::sorted(), columns),
         Some(name) if name.eq_ignore_ascii_case("category") => categories(),
-        Some(name) if name.starts_with('-') => match manual::one(name) {
+        Some(name) if name.starts_with('-') => match manual::named_flag_text(name) {
             Some(text) => text,
             None => {
                 let text = "Incorrect option name to show help for, see curl -h\n".to_string();

@@ -92,7 +92,7 @@ pub fn text() -> String {
 }
 
 /// The text about a flag named as on the command line.
-pub fn one(name: &str) -> Option<String> {
+pub fn named_flag_text(name: &str) -> Option<String> {
     let flag = match name.strip_prefix("--") {
         Some(long) => {
             let key = long.strip_prefix("no-").unwrap_or(long);

@@ -117,7 +117,7 @@ pub const FLAGS: &[Declaration] = &[
         protocols: "FTP",
         since: "4.0",
         help: "Active FTP: the server connects back to us",
-        about: "The argument is an address, host name or interface to be told to the server, or a \
+        about: "The argument is an address, host name or interface to send to the server, or a \
             dash for the address of the control connection. A port or range may follow a colon.",
         set: Set::Text(Lib(O::FtpPort)),
         ..FLAG

@@ -473,7 +473,7 @@ pub const FLAGS: &[Declaration] = &[
         protocols: "HTTP",
         since: "7.17.1",
         help: "Stay with POST after a 301",
-        about: "Browsers change to GET, and so does this program unless told.",
+        about: "Browsers change to GET, and so does this program without this flag.",
         set: Set::Bits(Lib(O::PostRedir), 1),
         ..FLAG
     },
@@ -483,7 +483,7 @@ pub const FLAGS: &[Declaration] = &[
         protocols: "HTTP",
         since: "7.19.1",
         help: "Stay with POST after a 302",
-        about: "Browsers change to GET, and so does this program unless told.",
+        about: "Browsers change to GET, and so does this program without this flag.",
         set: Set::Bits(Lib(O::PostRedir), 2),
         ..FLAG
     },

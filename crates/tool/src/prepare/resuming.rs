@@ -30,8 +30,8 @@ impl Prepare<'_> {
             return Ok(None);
         }
         if self.job.upload {
-            let goes_on = matches!(self.job.scheme.as_str(), "ftp" | "ftps" | "sftp");
-            if !goes_on || request.options.is_on(O::Append) || request.resume.is_some() {
+            let can_append = matches!(self.job.scheme.as_str(), "ftp" | "ftps" | "sftp");
+            if !can_append || request.options.is_on(O::Append) || request.resume.is_some() {
                 return Ok(None);
             }
             let uploading = self.uploading(transfer, "")?;

@@ -78,20 +78,20 @@ impl Summary {
         self.skipped += 1;
     }
 
-    pub fn ended(&mut self, told: TransferSummary) {
+    pub fn ended(&mut self, transfer: TransferSummary) {
         self.transfers += 1;
-        self.retries += told.retries;
-        if told.status > 0 {
-            *self.statuses.entry(told.status).or_default() += 1;
+        self.retries += transfer.retries;
+        if transfer.status > 0 {
+            *self.statuses.entry(transfer.status).or_default() += 1;
         }
-        if told.code != 0 {
+        if transfer.code != 0 {
             self.failed += 1;
-            let first = || Errors { count: 0, first_url: told.url.clone() };
-            self.errors.entry(told.code).or_insert_with(first).count += 1;
+            let first = || Errors { count: 0, first_url: transfer.url.clone() };
+            self.errors.entry(transfer.code).or_insert_with(first).count += 1;
         }
-        let at = self.slowest.partition_point(|slow| slow.time >= told.time);
+        let at = self.slowest.partition_point(|slow| slow.time >= transfer.time);
         if at < SLOWEST {
-            self.slowest.insert(at, told);
+            self.slowest.insert(at, transfer);
             self.slowest.truncate(SLOWEST);
         }
     }
@@ -191,7 +191,7 @@ fn errors_json(json: &mut Writer, code: i32, errors: &Errors) {
 mod tests {
     use super::*;
 
-    fn told(number: u64, code: i32, status: i64) -> TransferSummary {
+    fn transfer(number: u64, code: i32, status: i64) -> TransferSummary {
         let time = Duration::from_millis(number);
         TransferSummary { url: format!("http://h/\"{number}"), code, status, time, bytes: 10, retries: 1 }
     }
@@ -200,9 +200,9 @@ mod tests {
         let mut summary = Summary::new(SummaryFormat::Table);
         for number in [3, 9, 1, 7, 5, 8, 2] {
             summary.moved(1000, 1, 1);
-            summary.ended(told(number, if number > 7 { 28 } else { 0 }, 200));
+            summary.ended(transfer(number, if number > 7 { 28 } else { 0 }, 200));
         }
-        summary.ended(told(4, 7, 0));
+        summary.ended(transfer(4, 7, 0));
         summary.skipped();
         summary
     }

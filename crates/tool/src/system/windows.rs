@@ -247,17 +247,17 @@ impl StdinReader {
             drop(state);
             match read_now(&mut buf) {
                 Ok(0) => return self.end(None),
-                Ok(count) => self.tell(|state| state.bytes.extend(&buf[..count])),
+                Ok(count) => self.update(|state| state.bytes.extend(&buf[..count])),
                 Err(error) => return self.end(Some(error)),
             }
         }
     }
 
     fn end(&self, why: Option<io::Error>) {
-        self.tell(|state| state.ended = Some(why));
+        self.update(|state| state.ended = Some(why));
     }
 
-    fn tell(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.state();
         change(&mut state);
         if let Some(wake) = &state.waker {

@@ -141,24 +141,24 @@ impl Caching {
         reasons.iter().find(|(is, _)| *is).map(|(_, what)| *what)
     }
 
-    /// Before another attempt.
-    pub fn again(&self) {
+    /// Forgets the reply of this attempt, before another one.
+    pub fn reset(&self) {
         self.hop.take();
         self.asks_for_all.set(false);
     }
 
-    /// Takes in a line of a head; whether it must not be shown.
-    pub fn hears(&self, line: &[u8]) -> bool {
+    /// Reads a line of a head; returns whether it must not be shown yet.
+    pub fn holds_back(&self, line: &[u8]) -> bool {
         let mut hop = self.hop.borrow_mut();
         let Some(hop) = hop.as_mut().filter(|hop| !hop.served) else { return false };
-        hop.hears(line);
+        hop.add_line(line);
         hop.shown |= !hop.head.held;
         hop.head.held
     }
 }
 
 impl Hop {
-    fn hears(&mut self, line: &[u8]) {
+    fn add_line(&mut self, line: &[u8]) {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         if text.starts_with(b"HTTP/") && (self.head.line.is_empty() || self.head.ended) {

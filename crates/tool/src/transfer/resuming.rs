@@ -9,7 +9,7 @@ use crate::raw::segments::{Answer, Marks};
 use crate::raw::upload::digest::{Digest, Function};
 use crate::raw::uploads::compare;
 use crate::raw::{Easy, EasyOption as O, Headers, Origin, UploadMode};
-use crate::resume::{Ask, Piece, Resumption};
+use crate::resume::{Piece, RestRequest, Resumption};
 use std::io;
 
 /// CURLE numbers.
@@ -94,7 +94,7 @@ impl Transfer {
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(true) };
         if resuming.piece.is_none() {
-            self.look(resuming).map_err(|_| ())?;
+            self.examine(resuming).map_err(|_| ())?;
         }
         match resuming.piece {
             _ if resuming.stuck => self.refuse(),
@@ -106,11 +106,11 @@ impl Transfer {
 
     /// Refuses the body; the caller reports the reason.
     fn refuse(&self) -> Result<bool, ()> {
-        self.told.set(true);
+        self.error_reported.set(true);
         Err(())
     }
 
-    fn look(&self, resuming: &mut Resuming) -> io::Result<()> {
+    fn examine(&self, resuming: &mut Resuming) -> io::Result<()> {
         let easy = self.easy.borrow();
         let (Some(easy), Some(download)) = (easy.as_ref(), &mut resuming.download) else { return Ok(()) };
         let mut answer = Answer::of(easy);
@@ -140,7 +140,7 @@ impl Transfer {
         options.is_on(ToolOption::Compressed) && !options.is_on(ToolOption::Raw) && easy.headers(is_coded)
     }
 
-    /// After an attempt: an error that the answer to a resumed one is.
+    /// Returns the error of an attempt whose reply does not continue the file.
     pub fn resumed(&self, code: i32) -> Option<(i32, String)> {
         let mut resuming = self.resuming.borrow_mut();
         let resuming = resuming.as_mut()?;
@@ -148,8 +148,8 @@ impl Transfer {
         if self.condemned.get() {
             download.forget();
         }
-        let goes_on = download.goes_on();
-        if resuming.piece.is_none() && goes_on && code == 0 && self.look(resuming).is_err() {
+        let continues = download.continues();
+        if resuming.piece.is_none() && continues && code == 0 && self.examine(resuming).is_err() {
             return Some((WRITE_ERROR, "Failed writing body".into()));
         }
         if resuming.stuck {
@@ -210,7 +210,7 @@ impl Transfer {
     }
 
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
-    pub(super) fn asks_for_the_rest(&self) -> io::Result<bool> {
+    pub(super) fn requests_rest(&self) -> io::Result<bool> {
         let changed = self.changed_source();
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };
@@ -238,12 +238,12 @@ impl Transfer {
             download.forget();
         }
         let asked = download.next(out.start + out.bytes - resuming.base);
-        if let Some(ask) = &asked {
+        if let Some(request) = &asked {
             out.keep()?;
             if let Some(check) = &mut *self.check.borrow_mut() {
                 check.go_on();
             }
-            self.env.note(&format!("Requests the rest from byte {}", ask.from));
+            self.env.note(&format!("Requests the rest from byte {}", request.from));
         } else if out.can_forget()? {
             out.rewind_to(resuming.base)?;
             drop(out);
@@ -254,22 +254,22 @@ impl Transfer {
         match (&resuming.headers, &asked) {
             (Some(headers), _) => {
                 set_offset(easy, if asked.is_some() { 0 } else { resuming.offset });
-                self.ask_http(easy, headers, asked.as_ref());
+                self.set_http_range(easy, headers, asked.as_ref());
             }
-            (None, Some(ask)) => set_offset(easy, ask.from as i64),
+            (None, Some(request)) => set_offset(easy, request.from as i64),
             (None, None) => set_offset(easy, resuming.offset),
         }
         Ok(asked.is_some())
     }
 
-    fn ask_http(&self, easy: &Easy, headers: &[Bytes], asked: Option<&Ask>) {
+    fn set_http_range(&self, easy: &Easy, headers: &[Bytes], request: Option<&RestRequest>) {
         let mut headers = headers.to_vec();
         let given = self.request.options.text(O::Range).map(<[u8]>::to_vec);
-        let range = asked.map(|ask| {
-            let to = ask.to.map(|to| to.to_string()).unwrap_or_default();
-            format!("{}-{to}", ask.from).into_bytes()
+        let range = request.map(|rest| {
+            let to = rest.to.map(|to| to.to_string()).unwrap_or_default();
+            format!("{}-{to}", rest.from).into_bytes()
         });
-        if let Some(validator) = asked.and_then(|ask| ask.if_range.as_ref()) {
+        if let Some(validator) = request.and_then(|rest| rest.if_range.as_ref()) {
             headers.push([b"If-Range: ".as_slice(), validator].concat());
         }
         let range = easy.set(O::Range, range.or(given));
