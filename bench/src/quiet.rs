@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -74,12 +75,15 @@ pub fn cpu_with_descendants_us(process: u32) -> io::Result<f64> {
 /// are too long for one request.
 fn nanoseconds_of(process: u32) -> io::Result<f64> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"))?;
-    let of_threads = threads.map(|thread| {
-        let text = std::fs::read_to_string(thread?.path().join("schedstat"))?;
-        let on_processor = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
-        on_processor.ok_or_else(|| io::Error::other(format!("schedstat: {text}")))
-    });
-    of_threads.sum()
+    threads.map(|thread| nanoseconds_of_thread(&thread?.path())).sum()
+}
+
+/// Returns the time on a processor of a thread, named by its folder in /proc: the first of three numbers of
+/// the scheduler.
+pub fn nanoseconds_of_thread(folder: &Path) -> io::Result<f64> {
+    let text = std::fs::read_to_string(folder.join("schedstat"))?;
+    let on_processor = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
+    on_processor.ok_or_else(|| io::Error::other(format!("schedstat: {text}")))
 }
 
 /// Counts of the kernel, in ticks.

@@ -2,10 +2,13 @@
 
 use std::hint::black_box;
 use std::io;
+use std::path::Path;
 use std::time::Instant;
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::error::Unspecified;
+
+use crate::quiet::nanoseconds_of_thread;
 
 /// The cipher's name for the report: the one that both sides of our TLS prefer.
 pub const NAME: &str = "AES-256-GCM alone";
@@ -39,11 +42,9 @@ fn refused(_: Unspecified) -> io::Error {
     io::Error::other("the cipher refuses")
 }
 
-/// CPU time of this thread from the scheduler: the first of three numbers, in nanoseconds.
+/// Returns the CPU time of this thread in microseconds.
 fn cpu_us() -> io::Result<f64> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    let spent = text.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
-    spent.map(|spent| spent / 1e3).ok_or_else(|| io::Error::other(text))
+    Ok(nanoseconds_of_thread(Path::new("/proc/thread-self"))? / 1e3)
 }
 
 #[cfg(test)]

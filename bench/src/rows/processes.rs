@@ -14,6 +14,7 @@ use super::cold::anchors;
 use super::requests::SMALL;
 use crate::context::{Bench, Subject, numbers, output};
 use crate::measure::{CPU, Case, Quantity, TIME, Turns};
+use crate::quiet::cpu_with_descendants_us;
 
 const CALLS: usize = 1_000;
 /// Calls over a link, requests of PHP, and files from each FTP server.
@@ -327,21 +328,16 @@ fn resident(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
         said = status()?;
     }
     let process = said.strip_prefix("broker ").and_then(|rest| rest.split(':').next()).unwrap_or_default();
-    let of_broker = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}"));
-    let used = || -> io::Result<f64> {
-        let words = of_broker("schedstat")?;
-        let nanoseconds = words.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
-        Ok(nanoseconds.ok_or(ErrorKind::InvalidData)? / 1000.0)
-    };
+    let process: u32 = process.parse().map_err(io::Error::other)?;
     let names = [format!("broker with {PARKED} connections")];
     let case = Case::in_turns("the broker", Turns::ONCE, &names, &[RESIDENT, IDLE_CPU], |_| {
-        let memory = of_broker("status")?;
+        let memory = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         let line =
             memory.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or(ErrorKind::InvalidData)?;
         let resident = line.trim().trim_end_matches(" kB").parse().map_err(io::Error::other)?;
-        let before = used()?;
+        let before = cpu_with_descendants_us(process)?;
         std::thread::sleep(Duration::from_secs(5));
-        Ok(vec![resident, used()? - before])
+        Ok(vec![resident, cpu_with_descendants_us(process)? - before])
     });
     case.map(Some)
 }
