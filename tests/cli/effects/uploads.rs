@@ -234,7 +234,7 @@ fn changed_part(peer: &Peer, body: &[u8]) {
     assert!(peer.file() == body);
 }
 
-/// Kills a command after its first piece.
+/// Kills a command after its first piece, and waits until the server has written what it received.
 fn kill_one(peer: &Peer, folder: &Path) {
     peer.cut_at(PIECE, Cut::Silence);
     let mut child = started(folder, &peer.words(&UPLOAD));
@@ -246,6 +246,12 @@ fn kill_one(peer: &Peer, folder: &Path) {
     child.kill().unwrap();
     child.wait().unwrap();
     peer.pass_all();
+    let mut size = 0;
+    while size == 0 || peer.file().len() != size {
+        assert!(begun.elapsed() < PATIENCE, "{}: {size} bytes", peer.name());
+        size = peer.file().len();
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
