@@ -18,7 +18,7 @@ use testkit::launch::Nginx;
 
 use crate::arguments::Arguments;
 use crate::context::{Bench, OURS, Subject, output, root, target_directory};
-use crate::valgrind::{allocations, each, under};
+use crate::valgrind::{allocations, callgrind_name, each, under};
 
 /// The allowed ratio to the recorded figure.
 const MOST: f64 = 1.03;
@@ -138,8 +138,8 @@ fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
         // Slow enough for a client under callgrind to take each byte by itself.
         command.args(["poll", "1000", &events.to_string(), &server.url("")]).env("PAUSE_US", "3000");
         let (instructions, said) = profiled(bench, &command)?;
-        let told = said.lines().find_map(|line| line.strip_prefix("events ")?.parse::<f64>().ok());
-        Ok((instructions, told.ok_or_else(|| io::Error::other(said))?))
+        let events_seen = said.lines().find_map(|line| line.strip_prefix("events ")?.parse::<f64>().ok());
+        Ok((instructions, events_seen.ok_or_else(|| io::Error::other(said))?))
     };
     let ((few, of_few), (many, of_many)) = (counted(100)?, counted(1100)?);
     Ok((many - few) / (of_many - of_few))
@@ -148,8 +148,8 @@ fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
 /// The memory of one of a thousand transfers that wait, with its handle.
 fn memory(bench: &Bench, ours: &Subject, url: &str) -> io::Result<f64> {
     let said = output(bench.command(&bench.program("crowd")?, ours).args(["poll", "1000", "1", url]))?;
-    let told = said.lines().find_map(|line| line.strip_prefix("transfer_bytes ")?.parse().ok());
-    told.ok_or_else(|| io::Error::other(said))
+    let bytes = said.lines().find_map(|line| line.strip_prefix("transfer_bytes ")?.parse().ok());
+    bytes.ok_or_else(|| io::Error::other(said))
 }
 
 fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {
@@ -166,19 +166,18 @@ fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
 
 /// Sums the cost of the library's functions, without called ones and without those chosen by processor.
 fn own_cost(profile: &str) -> u64 {
-    // A name is given once, as "(7) name", and by its number afterwards. The line after a call holds the cost
-    // of the called function.
+    // The line after a call holds the cost of the called function.
     let (mut objects, mut names) = (BTreeMap::new(), BTreeMap::new());
     let (mut object, mut function, mut of_call, mut cost) = ("", "", false, 0);
     for line in profile.lines() {
         if let Some(rest) = line.strip_prefix("ob=") {
-            object = told(&mut objects, rest);
+            object = callgrind_name(&mut objects, rest);
         } else if let Some(rest) = line.strip_prefix("cob=") {
-            told(&mut objects, rest);
+            callgrind_name(&mut objects, rest);
         } else if let Some(rest) = line.strip_prefix("fn=") {
-            function = told(&mut names, rest);
+            function = callgrind_name(&mut names, rest);
         } else if let Some(rest) = line.strip_prefix("cfn=") {
-            told(&mut names, rest);
+            callgrind_name(&mut names, rest);
         } else if line.starts_with("calls=") {
             of_call = true;
         } else if line.starts_with(['+', '-', '*']) || line.starts_with(|c: char| c.is_ascii_digit()) {
@@ -190,14 +189,6 @@ fn own_cost(profile: &str) -> u64 {
         }
     }
     cost
-}
-
-fn told<'a>(known: &mut BTreeMap<&'a str, &'a str>, text: &'a str) -> &'a str {
-    let (number, name) = text.split_once(' ').unwrap_or((text, ""));
-    if !name.is_empty() {
-        known.insert(number, name);
-    }
-    known.get(number).copied().unwrap_or_default()
 }
 
 fn size(path: &Path) -> io::Result<f64> {
@@ -231,14 +222,14 @@ fn grown(recorded: &str, counted: &BTreeMap<String, f64>) -> Vec<String> {
     let lines = recorded.lines().filter_map(|line| line.split_once('\t'));
     let known: BTreeMap<&str, f64> =
         lines.filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect();
-    let told = counted.iter().filter_map(|(name, value)| match known.get(&**name) {
+    let changes = counted.iter().filter_map(|(name, value)| match known.get(&**name) {
         None => Some(format!("{name}: {value:.1}, which was not recorded")),
         Some(before) if *value > before * most(name) && value - before > GRAIN => {
             Some(format!("{name}: {value:.1} instead of {before:.1}"))
         }
         Some(_) => None,
     });
-    told.collect()
+    changes.collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Figures of a command that valgrind counts: instructions and allocations, which do not depend on the
 //! machine's load.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::process::Command;
 
@@ -20,12 +21,12 @@ pub fn under(command: &Command, outer: &[&str]) -> Command {
 
 /// All user instructions of a command.
 pub fn instructions(command: &Command) -> io::Result<f64> {
-    told(command, &["--tool=callgrind", "--callgrind-out-file=/dev/null"], "Collected : ")
+    figure(command, &["--tool=callgrind", "--callgrind-out-file=/dev/null"], "Collected : ")
 }
 
 /// How often it allocates.
 pub fn allocations(command: &Command) -> io::Result<f64> {
-    told(command, &["--tool=dhat", "--dhat-out-file=/dev/null"], " bytes in ")
+    figure(command, &["--tool=dhat", "--dhat-out-file=/dev/null"], " bytes in ")
 }
 
 /// Cost of one of many, from two runs of different length, which removes start and end.
@@ -33,8 +34,18 @@ pub fn each((few, many): (usize, usize), counted: impl Fn(usize) -> io::Result<f
     Ok((counted(many)? - counted(few)?) / (many - few) as f64)
 }
 
+/// Returns the name that a field of callgrind's profile stands for. A profile has each name once, as
+/// "(7) name", and its number alone afterwards.
+pub fn callgrind_name<'a>(known: &mut BTreeMap<&'a str, &'a str>, field: &'a str) -> &'a str {
+    let (number, name) = field.split_once(' ').unwrap_or((field, ""));
+    if !name.is_empty() {
+        known.insert(number, name);
+    }
+    known.get(number).copied().unwrap_or_default()
+}
+
 /// The number after the first mention of `mark` in the output of a valgrind tool.
-fn told(command: &Command, flags: &[&str], mark: &str) -> io::Result<f64> {
+fn figure(command: &Command, flags: &[&str], mark: &str) -> io::Result<f64> {
     let output = under(command, &[&["valgrind"], flags].concat()).output()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {

@@ -22,6 +22,7 @@ use crate::arguments::Arguments;
 use crate::context::{output, program, root};
 use crate::rows::mail::message;
 use crate::rows::requests::{LARGE, SMALL};
+use crate::valgrind::callgrind_name;
 
 /// Requests in a profile: a function that is called less often belongs to the start.
 const REQUESTS: u64 = 500;
@@ -106,19 +107,19 @@ fn instances(library: &Path) -> io::Result<BTreeMap<String, usize>> {
 /// The library's functions that are called as often as there are requests.
 fn warm_functions(profile: &Path) -> io::Result<Vec<String>> {
     let text = std::fs::read_to_string(profile)?;
-    // A name is given once, as "(7) name", and by its number afterwards. The called function is in the
-    // caller's object unless another is named.
+    // The called function is in the caller's object unless another is named.
     let (mut objects, mut names) = (BTreeMap::new(), BTreeMap::new());
     let (mut object, mut called_object, mut called) = ("", "", "");
     let mut calls: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for line in text.lines() {
         match line.split_once('=') {
             Some(("ob", rest)) => {
-                (object, called_object) = (told(&mut objects, rest), told(&mut objects, rest))
+                (object, called_object) =
+                    (callgrind_name(&mut objects, rest), callgrind_name(&mut objects, rest))
             }
-            Some(("cob", rest)) => called_object = told(&mut objects, rest),
-            Some(("fn", rest)) => drop(told(&mut names, rest)),
-            Some(("cfn", rest)) => called = told(&mut names, rest),
+            Some(("cob", rest)) => called_object = callgrind_name(&mut objects, rest),
+            Some(("fn", rest)) => drop(callgrind_name(&mut names, rest)),
+            Some(("cfn", rest)) => called = callgrind_name(&mut names, rest),
             Some(("calls", rest)) => {
                 let times = rest.split_whitespace().next().and_then(|times| times.parse().ok()).unwrap_or(0);
                 *calls.entry((called_object, called)).or_default() += times;
@@ -130,14 +131,6 @@ fn warm_functions(profile: &Path) -> io::Result<Vec<String>> {
     let ours =
         calls.into_iter().filter(|((object, _), times)| object.contains("libcurl") && *times >= REQUESTS);
     Ok(ours.map(|((_, name), _)| name.split('\'').next().unwrap_or(name).to_owned()).collect())
-}
-
-fn told<'a>(known: &mut BTreeMap<&'a str, &'a str>, text: &'a str) -> &'a str {
-    let (number, name) = text.split_once(' ').unwrap_or((text, ""));
-    if !name.is_empty() {
-        known.insert(number, name);
-    }
-    known.get(number).copied().unwrap_or_default()
 }
 
 /// The section of a function in an object file. Hashes of crates and instances change with the compiler and
