@@ -238,40 +238,40 @@ pub fn cache_rules(input: &[u8]) {
             |line: &[u8]| colon(line).map(|at| (line[..at].to_vec(), line[at + 1..].trim_ascii().to_vec()));
         lines.filter_map(field).collect()
     };
-    let (asked, told) = input.split_at(input.iter().position(|byte| *byte == 0).unwrap_or(0));
-    let (asked, told) = (fields(asked), fields(told));
+    let (request, response) = input.split_at(input.iter().position(|byte| *byte == 0).unwrap_or(0));
+    let (request, response) = (fields(request), fields(response));
     for status in [200, 206, 302, 503] {
-        let kept = cache::StoredResponse { status, fields: &told, asked: NOW, received: NOW + 3 };
+        let kept = cache::StoredResponse { status, fields: &response, asked: NOW, received: NOW + 3 };
         assert!(cache::lifetime(kept) >= 0);
-        let _ = cache::is_storable(&asked, kept);
+        let _ = cache::is_storable(&request, kept);
         for now in [NOW, NOW + 3, NOW + 100] {
-            if let cache::Verdict::Serve { age, stale } = cache::verdict(&asked, kept, now) {
+            if let cache::Verdict::Serve { age, stale } = cache::verdict(&request, kept, now) {
                 assert!(age >= 0 && now >= NOW + 3 && stale == (age >= cache::lifetime(kept)));
             }
-            let _ = cache::stands_in(&asked, kept, now);
+            let _ = cache::stands_in(&request, kept, now);
         }
-        let _ = cache::revalidation(&asked, kept);
-        stored_parts(&asked, &told, status);
+        let _ = cache::revalidation(&request, kept);
+        stored_parts(&request, &response, status);
     }
-    let merged = cache::merged(&told, &asked);
-    assert_eq!(cache::merged(&merged, &asked), merged);
-    assert_eq!(cache::lasting(&cache::lasting(&told)), cache::lasting(&told));
-    let _ = (cache::confirms(&told, &asked), cache::is_conditional(&asked));
-    if let Some(names) = cache::nominated(&told) {
-        assert_eq!(cache::selected(&names, &asked).len(), names.len());
+    let merged = cache::merged(&response, &request);
+    assert_eq!(cache::merged(&merged, &request), merged);
+    assert_eq!(cache::lasting(&cache::lasting(&response)), cache::lasting(&response));
+    let _ = (cache::confirms(&response, &request), cache::is_conditional(&request));
+    if let Some(names) = cache::nominated(&response) {
+        assert_eq!(cache::selected(&names, &request).len(), names.len());
     }
 }
 
 /// A part of a stored body lies inside it, and its head says so.
-fn stored_parts(asked: &[cache::Field], told: &[cache::Field], status: u16) {
+fn stored_parts(request: &[cache::Field], response: &[cache::Field], status: u16) {
     const LENGTH: u64 = 10;
-    let Some(range) = cache::value(asked, "Range") else { return };
-    let source = cache::RangeSource { status, fields: told, length: Some(LENGTH), answered: None };
+    let Some(range) = cache::value(request, "Range") else { return };
+    let source = cache::RangeSource { status, fields: response, length: Some(LENGTH), answered: None };
     let Some(selection) = cache::select(Some(&range), source) else { return };
     let (offset, length) = selection.bytes(LENGTH);
     assert!(offset + length <= LENGTH && length > 0);
     if let cache::Selection::Part { range, .. } = selection {
-        assert_eq!(cache::ContentRange::of(&selection.fields(told)), Some(range));
+        assert_eq!(cache::ContentRange::of(&selection.fields(response)), Some(range));
     }
     let normal = cache::normalized(&range);
     assert_eq!(cache::normalized(&normal), normal);
@@ -744,28 +744,28 @@ pub fn ldap_messages(input: &[u8]) {
 /// Frames do not depend on the size of pieces or on the room for payload, and no piece is larger than either.
 pub fn ws_frames(input: &[u8]) {
     let read = |step: usize, room: usize| {
-        let (mut reader, mut told) = (ws::Reader::default(), Vec::new());
+        let (mut reader, mut frames) = (ws::Reader::default(), Vec::new());
         for mut piece in input.chunks(step) {
             while !piece.is_empty() {
                 let step = match reader.next(piece, room) {
                     Ok(step) => step,
                     Err(fault) => {
-                        told.push((None, fault.to_string().into_bytes()));
-                        return told;
+                        frames.push((None, fault.to_string().into_bytes()));
+                        return frames;
                     }
                 };
                 if let Some(found) = step.piece {
                     assert!(found.payload.end <= step.used && found.payload.len() <= room);
                     let payload = &piece[found.payload];
-                    match told.last_mut().filter(|_| found.offset > 0) {
+                    match frames.last_mut().filter(|_| found.offset > 0) {
                         Some((_, all)) => all.extend_from_slice(payload),
-                        None => told.push((Some((found.kind, found.last)), payload.to_vec())),
+                        None => frames.push((Some((found.kind, found.last)), payload.to_vec())),
                     }
                 }
                 piece = &piece[step.used..];
             }
         }
-        told
+        frames
     };
     let whole = read(input.len().max(1), usize::MAX);
     assert_eq!(whole, read(1, 1));
@@ -875,12 +875,12 @@ pub fn capsules(input: &[u8]) {
 fn h3_reply(bytes: &[u8], piece: usize, head_only: bool) -> String {
     use wire::h3::{Event, Reply};
     let mut reply = Reply::new(head_only);
-    let (mut told, mut body) = (String::new(), 0);
+    let (mut described, mut body) = (String::new(), 0);
     for mut input in bytes.chunks(piece) {
         loop {
             let (used, event) = match reply.next(input) {
                 Ok(step) => (step.used, step.event),
-                Err(failure) => return told + &format!("{body} {failure:?}"),
+                Err(failure) => return described + &format!("{body} {failure:?}"),
             };
             let list =
                 |fields: &wire::h3::Fields| fields.iter().map(|f| format!("{f:?}")).collect::<String>();
@@ -888,13 +888,13 @@ fn h3_reply(bytes: &[u8], piece: usize, head_only: bool) -> String {
                 None => break,
                 Some(Event::Data(data)) => body += data.len(),
                 Some(Event::Informational { status, fields }) => {
-                    told += &format!("{status}?{}", list(fields))
+                    described += &format!("{status}?{}", list(fields))
                 }
-                Some(Event::Head { status, fields }) => told += &format!("{status}{}", list(fields)),
-                Some(Event::Trailers(fields)) => told += &list(fields),
+                Some(Event::Head { status, fields }) => described += &format!("{status}{}", list(fields)),
+                Some(Event::Trailers(fields)) => described += &list(fields),
             }
             input = &input[used..];
         }
     }
-    told + &format!("{body} {:?}", reply.end())
+    described + &format!("{body} {:?}", reply.end())
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fuzz/run.sh [SECONDS | --build-oracles]: every parser for its share of the time, 60 s in all unless told: the mutations of
+# fuzz/run.sh [SECONDS | --build-oracles]: every parser for its share of the time, 60 s in all by default: the mutations of
 # crates/wire/tests, where half of the time goes, and of the tests of ssh, broker, net and engine, and what other
 # implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.

@@ -124,11 +124,11 @@ pub fn session(input: &[u8]) {
             client.reply(channel.data()).map(|taken| taken.map(|taken| taken.length))
         });
         match length {
-            Ok(length) => session.consume(channels[0], length.unwrap_or(0)).expect("it may be told"),
-            Err(_) => session.leave(channels[0]).expect("it may be told"),
+            Ok(length) => session.consume(channels[0], length.unwrap_or(0)).expect("the window may grow"),
+            Err(_) => session.leave(channels[0]).expect("the channel may close"),
         }
         let n = session.channel(channels[1]).map_or(0, |channel| channel.data().len());
-        session.consume(channels[1], n / 2).expect("it may be told");
+        session.consume(channels[1], n / 2).expect("the window may grow");
         assert!(session.transport().output().len() <= MAX_OUTPUT);
         to_server(session.transport(), &mut peer);
     }
@@ -197,9 +197,9 @@ pub fn sftp_replies(input: &[u8]) {
 /// Lines of SCP, one after the other: heads, and replies. Texts for the user are printable.
 pub fn scp_lines(input: &[u8]) {
     let mut rest = input;
-    while let Ok(Some((length, told))) = scp::head_line(rest) {
+    while let Ok(Some((length, message))) = scp::head_line(rest) {
         rest = &rest[length..];
-        if let scp::ControlMessage::File(head) = told {
+        if let scp::ControlMessage::File(head) = message {
             assert!(i64::try_from(head.size).is_ok());
             assert_eq!(head.line(rest).iter().filter(|octet| **octet == b'\n').count(), 1);
         }

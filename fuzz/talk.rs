@@ -280,8 +280,8 @@ impl Line {
             }
         }
         let text = String::from_utf8_lossy(&self.heard);
-        let is_told = text.contains(BASIC) || text.contains(PASSWORD);
-        assert!(self.is_home || !is_told, "a foreign host is told the password: {text}");
+        let knows_password = text.contains(BASIC) || text.contains(PASSWORD);
+        assert!(self.is_home || !knows_password, "a foreign host receives the password: {text}");
         true
     }
 

@@ -1,7 +1,7 @@
 /* ftp HOW LEVEL COUNT SIZE URL...: COUNT files of SIZE bytes from each URL, a thread for each. HOW is naive (a handle for
  * each file) or kept (a handle for each thread); LEVEL is given to warmwire_ftp_pipeline(), unless it is "-".
  * Prints the milliseconds of each file on a line, "failed" for one that did not come whole. The first WARM of each
- * thread are not told. */
+ * thread are not printed. */
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <pthread.h>

@@ -15,7 +15,7 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 
-def told(start_cpu, start, received):
+def report(start_cpu, start, received):
     spent, wall = cpu() - start_cpu, time.monotonic() - start
     print("%.3f %.3f %d" % (spent * 1e6 / count, wall * 1e6 / count, received // count))
 
@@ -29,7 +29,7 @@ def blocking(get):
     else:
         with concurrent.futures.ThreadPoolExecutor(PARALLEL) as pool:
             received = sum(len(body) for body in pool.map(lambda _: get(), range(count)))
-    told(start_cpu, start, received)
+    report(start_cpu, start, received)
 
 
 async def cooperative(get):
@@ -45,7 +45,7 @@ async def cooperative(get):
             received += len(await get())
 
     await asyncio.gather(*[some() for _ in range(1 if task == "get" else PARALLEL)])
-    told(start_cpu, start, received)
+    report(start_cpu, start, received)
 
 
 if module == "requests":

@@ -112,8 +112,8 @@ fn grown(lines: &[Line]) -> Vec<String> {
 
 fn summary(way: &str, lines: &[Line]) -> String {
     let Some(last) = lines.last() else { return format!("{way}: nothing was said") };
-    let told = COLUMNS.iter().zip(&last[1..]).map(|(column, value)| format!("{} {value}", column.name));
-    format!("{way}, {:.0} s: {}", last[0], told.collect::<Vec<_>>().join(", "))
+    let columns = COLUMNS.iter().zip(&last[1..]).map(|(column, value)| format!("{} {value}", column.name));
+    format!("{way}, {:.0} s: {}", last[0], columns.collect::<Vec<_>>().join(", "))
 }
 
 fn table(lines: &[Line]) -> String {

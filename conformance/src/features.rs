@@ -82,9 +82,9 @@ impl Features {
             }
             command.output().map_err(|e| format!("cannot run {}: {e}", curl.display()))
         };
-        let told = ask("-V")?;
-        let text = String::from_utf8_lossy(&told.stdout).into_owned();
-        if !told.status.success() || !text.starts_with("curl ") {
+        let output = ask("-V")?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() || !text.starts_with("curl ") {
             return Err(format!("{} -V does not answer as curl does", curl.display()));
         }
         let manual = ask("-M")?;
@@ -207,12 +207,12 @@ impl Features {
 mod tests {
     use super::*;
 
-    const TOLD: &str = "curl 8.22.0-DEV (x86_64-pc-linux-gnu) libcurl/8.22.0-DEV OpenSSL/3.0 nghttp2/1.52\n\
+    const OUTPUT: &str = "curl 8.22.0-DEV (x86_64-pc-linux-gnu) libcurl/8.22.0-DEV OpenSSL/3.0 nghttp2/1.52\n\
         Release-Date: x\nProtocols: file ftp HTTP https\nFeatures: HTTP2 HTTPS-proxy IPv6 SSL\n";
 
     #[test]
     fn words_of_a_version_text() {
-        let features = Features::read(TOLD);
+        let features = Features::read(OUTPUT);
         for word in ["OpenSSL", "SSLpinning", "h2c", "http/2", "http", "ftp", "cookies", "IPv6", "SSL"] {
             assert!(features.has(word), "{word}");
         }
@@ -242,14 +242,14 @@ mod tests {
 
     #[test]
     fn a_mingw_host_has_the_features_of_windows() {
-        let features = Features::read(&TOLD.replace("pc-linux-gnu", "w64-mingw32"));
+        let features = Features::read(&OUTPUT.replace("pc-linux-gnu", "w64-mingw32"));
         assert!(features.has("win32") && !features.has("xattr") && !features.has("ld_preload"));
-        assert!(!Features::read(TOLD).has("win32") && Features::read(TOLD).has("xattr"));
+        assert!(!Features::read(OUTPUT).has("win32") && Features::read(OUTPUT).has("xattr"));
     }
 
     #[test]
     fn servers_need_their_protocol() {
-        let features = Features::read(TOLD);
+        let features = Features::read(OUTPUT);
         for server in ["http", "http-ipv6", "http-unix", "https-proxy", "socks5", "none"] {
             assert_eq!(features.lacks_server(server), None, "{server}");
         }

@@ -66,14 +66,14 @@ pub fn unknown(script: &Script) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<String> {
+    fn unknown_in(text: &str) -> Option<String> {
         unknown(&Script::parse(text.as_bytes()).unwrap())
     }
 
     #[test]
     fn unknown_tags_and_attributes_are_reported() {
-        assert_eq!(told("<reply>\n<data12 crlf=\"yes\">\n</data12>\n</reply>\n"), None);
-        assert!(told("<reply>\n<smell>\n</smell>\n</reply>\n").unwrap().contains("<smell>"));
-        assert!(told("<reply>\n<size crlf=\"yes\">\n</size>\n</reply>\n").unwrap().contains("crlf"));
+        assert_eq!(unknown_in("<reply>\n<data12 crlf=\"yes\">\n</data12>\n</reply>\n"), None);
+        assert!(unknown_in("<reply>\n<smell>\n</smell>\n</reply>\n").unwrap().contains("<smell>"));
+        assert!(unknown_in("<reply>\n<size crlf=\"yes\">\n</size>\n</reply>\n").unwrap().contains("crlf"));
     }
 }

@@ -168,7 +168,7 @@ fn settings(options: &Options) -> Result<Settings, String> {
     let certificates = work.join("tls");
     run::lay_out_certificates(&certificates)?;
     let features = Features::of(&curl, options.through.as_deref(), library.as_deref())?;
-    let told = |program: &str, arguments: &[&str]| {
+    let output_of = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().ok();
         output.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned()).unwrap_or_default()
     };
@@ -176,8 +176,8 @@ fn settings(options: &Options) -> Result<Settings, String> {
         println!("folders: {}", work.display());
     }
     Ok(Settings {
-        user: told("id", &["-un"]),
-        date: told("date", &["-u", "+%F"]),
+        user: output_of("id", &["-un"]),
+        date: output_of("date", &["-u", "+%F"]),
         curl,
         through: options.through.clone(),
         library,

@@ -38,15 +38,15 @@ const TAKE_OFF: &str = "passes: take it off the skip list";
 
 /// Removes passing cases from a skip list, and keeps every other line.
 pub fn prune_list(path: &Path, outcomes: &BTreeMap<u64, Outcome>) -> Result<(), String> {
-    let told = |e: std::io::Error| format!("{}: {e}", path.display());
-    let text = fs::read_to_string(path).map_err(told)?;
+    let describe = |e: std::io::Error| format!("{}: {e}", path.display());
+    let text = fs::read_to_string(path).map_err(describe)?;
     let stays = |line: &&str| {
         let number = line.split(' ').next().and_then(|n| n.parse().ok());
         let outcome = number.and_then(|n: u64| outcomes.get(&n));
         outcome.is_none_or(|o| o.verdict != Verdict::Failed(TAKE_OFF.into()))
     };
     let kept: String = text.lines().filter(stays).map(|line| format!("{line}\n")).collect();
-    fs::write(path, kept).map_err(told)
+    fs::write(path, kept).map_err(describe)
 }
 
 /// The numbers of the cases that passed, one per line.

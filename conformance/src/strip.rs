@@ -37,7 +37,7 @@ pub fn apply(kind: Kind, operations: &[String], text: Vec<u8>) -> Result<Vec<u8>
         Kind::Operation => "operation",
         Kind::Filter => "filter",
     };
-    let told = |e: std::io::Error| format!("cannot run perl: {e}");
+    let describe = |e: std::io::Error| format!("cannot run perl: {e}");
     let mut perl = Command::new("perl")
         .args(["-e", PROGRAM, kind])
         .args(operations)
@@ -45,10 +45,10 @@ pub fn apply(kind: Kind, operations: &[String], text: Vec<u8>) -> Result<Vec<u8>
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(told)?;
+        .map_err(describe)?;
     let mut input = perl.stdin.take().expect("asked for just above");
     let feeder = std::thread::spawn(move || input.write_all(&text));
-    let output = perl.wait_with_output().map_err(told)?;
+    let output = perl.wait_with_output().map_err(describe)?;
     let _ = feeder.join();
     if !output.status.success() {
         return Err(format!("perl: {}", String::from_utf8_lossy(&output.stderr).trim()));

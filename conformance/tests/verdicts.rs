@@ -81,14 +81,14 @@ fn each_verdict_where_it_must() {
     let (fine, text) = cases.run(&[]);
     assert!(!fine);
     assert_eq!(last(&text), "1 passed, 3 failed, 2 skipped", "{text}");
-    for told in [
+    for line in [
         "FAIL 2 ",
         "skip 3 [name] curl lacks telepathy",
         "skip 4 ",
         "unknown part <taste>",
         "exit code 0 where 7",
     ] {
-        assert!(text.contains(told), "{told} in {text}");
+        assert!(text.contains(line), "{line} in {text}");
     }
     let (fine, text) = cases.run(&["--only", "1"]);
     assert!(fine);

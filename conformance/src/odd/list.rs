@@ -34,13 +34,13 @@ impl List {
     /// Returns a complaint if the list is wrong about the case.
     pub fn complaint(&self, number: usize, difference: &Difference, verbose: bool) -> Option<String> {
         let texts = [&difference.acts, &difference.words];
-        let told: String = texts.into_iter().flatten().cloned().collect();
+        let differences: String = texts.into_iter().flatten().cloned().collect();
         match self.rows.get(&number) {
-            None => (!told.is_empty()).then_some(told),
-            Some(_) if told.is_empty() => Some("    listed, and does as curl\n".into()),
-            Some(row) if row.words_alone && difference.acts.is_some() => Some(told),
+            None => (!differences.is_empty()).then_some(differences),
+            Some(_) if differences.is_empty() => Some("    listed, and does as curl\n".into()),
+            Some(row) if row.words_alone && difference.acts.is_some() => Some(differences),
             Some(_) if verbose => {
-                println!("{number}: listed\n{told}");
+                println!("{number}: listed\n{differences}");
                 None
             }
             Some(_) => None,

@@ -15,7 +15,7 @@ pub type Request = (Vec<u8>, Vec<u8>);
 
 pub struct Server {
     pub port: u16,
-    told: Arc<ServerState>,
+    state: Arc<ServerState>,
     thread: JoinHandle<()>,
 }
 
@@ -33,28 +33,28 @@ impl Server {
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         let replies = replies.iter().map(|r| super::case::with_port(r, port)).collect();
-        let told =
+        let state =
             Arc::new(ServerState { replies, keep_open, over: false.into(), requests: Mutex::default() });
-        let shared = Arc::clone(&told);
+        let shared = Arc::clone(&state);
         let thread = std::thread::spawn(move || accept(&listener, &shared));
-        Ok(Server { port, told, thread })
+        Ok(Server { port, state, thread })
     }
 
     /// Ends the server; returns heads and bodies of all requests, in order.
     pub fn stop(self) -> Vec<Request> {
-        self.told.over.store(true, Ordering::Relaxed);
+        self.state.over.store(true, Ordering::Relaxed);
         let _ = self.thread.join();
-        std::mem::take(&mut *self.told.requests.lock().unwrap_or_else(|e| e.into_inner()))
+        std::mem::take(&mut *self.state.requests.lock().unwrap_or_else(|e| e.into_inner()))
     }
 }
 
-fn accept(listener: &TcpListener, told: &Arc<ServerState>) {
+fn accept(listener: &TcpListener, state: &Arc<ServerState>) {
     let mut threads = vec![];
-    while !told.over.load(Ordering::Relaxed) {
+    while !state.over.load(Ordering::Relaxed) {
         match listener.accept() {
             Ok((stream, _)) => {
-                let told = Arc::clone(told);
-                threads.push(std::thread::spawn(move || drop(converse(stream, &told))));
+                let state = Arc::clone(state);
+                threads.push(std::thread::spawn(move || drop(converse(stream, &state))));
             }
             Err(_) => std::thread::sleep(Duration::from_millis(1)),
         }
@@ -62,18 +62,22 @@ fn accept(listener: &TcpListener, told: &Arc<ServerState>) {
     threads.into_iter().for_each(|thread| drop(thread.join()));
 }
 
-fn converse(mut stream: TcpStream, told: &ServerState) -> std::io::Result<()> {
+fn converse(mut stream: TcpStream, state: &ServerState) -> std::io::Result<()> {
     stream.set_nonblocking(false)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(SLICE))?;
     let mut received = vec![];
-    let mut replies =
-        told.replies.iter().cycle().take(told.replies.len()).chain(told.replies.last().into_iter().cycle());
-    while let Some(request) = request(&mut stream, &mut received, told)? {
-        told.requests.lock().unwrap_or_else(|e| e.into_inner()).push(request);
+    let mut replies = state
+        .replies
+        .iter()
+        .cycle()
+        .take(state.replies.len())
+        .chain(state.replies.last().into_iter().cycle());
+    while let Some(request) = request(&mut stream, &mut received, state)? {
+        state.requests.lock().unwrap_or_else(|e| e.into_inner()).push(request);
         let Some(reply) = replies.next() else { break };
         stream.write_all(reply)?;
-        if !told.keep_open {
+        if !state.keep_open {
             return stream.shutdown(Shutdown::Both);
         }
     }
@@ -85,7 +89,7 @@ fn converse(mut stream: TcpStream, told: &ServerState) -> std::io::Result<()> {
 fn request(
     stream: &mut TcpStream,
     received: &mut Vec<u8>,
-    told: &ServerState,
+    state: &ServerState,
 ) -> std::io::Result<Option<Request>> {
     let mut head_len = None;
     loop {
@@ -103,7 +107,7 @@ fn request(
             Ok(0) => return Ok(None),
             Ok(n) => received.extend_from_slice(&buffer[..n]),
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if told.over.load(Ordering::Relaxed) {
+                if state.over.load(Ordering::Relaxed) {
                     return Ok(None);
                 }
             }

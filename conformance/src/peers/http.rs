@@ -407,12 +407,12 @@ mod tests {
 
     #[test]
     fn numbers_and_parts() {
-        let told = |text: &str| (read(text).number, read(text).part);
-        assert_eq!(told("GET /a/42 HTTP/1.1\r\n\r\n"), (Some(42), 0));
-        assert_eq!(told("GET /420003?x HTTP/1.1\r\n\r\n"), (Some(42), 3));
-        assert_eq!(told("GET http://a.b/ HTTP/1.1\r\n\r\n"), (Some(42), 0));
-        assert_eq!(told("junk\r\n\r\n"), (None, 0));
-        assert_eq!(told("CONNECT [::7f]:80 HTTP/1.1\r\n\r\n"), (Some(127), 0));
+        let number_and_part = |text: &str| (read(text).number, read(text).part);
+        assert_eq!(number_and_part("GET /a/42 HTTP/1.1\r\n\r\n"), (Some(42), 0));
+        assert_eq!(number_and_part("GET /420003?x HTTP/1.1\r\n\r\n"), (Some(42), 3));
+        assert_eq!(number_and_part("GET http://a.b/ HTTP/1.1\r\n\r\n"), (Some(42), 0));
+        assert_eq!(number_and_part("junk\r\n\r\n"), (None, 0));
+        assert_eq!(number_and_part("CONNECT [::7f]:80 HTTP/1.1\r\n\r\n"), (Some(127), 0));
         assert_eq!(read("CONNECT a:81 HTTP/1.1\r\n\r\n").connect, Some(81));
     }
 

@@ -221,22 +221,22 @@ fn engage(
         }
         None => (row.play)(),
     };
-    let told = |e: std::io::Error| format!("cannot listen for {}: {e}", row.name);
+    let describe = |e: std::io::Error| format!("cannot listen for {}: {e}", row.name);
     let (door, place) = match row.address {
         Address::V4 | Address::V6 => {
             let host = if row.address == Address::V4 { "127.0.0.1:0" } else { "[::1]:0" };
-            let listener = TcpListener::bind(host).map_err(told)?;
-            let port = listener.local_addr().map_err(told)?.port();
+            let listener = TcpListener::bind(host).map_err(describe)?;
+            let port = listener.local_addr().map_err(describe)?.port();
             (Door::Tcp(listener), port.to_string())
         }
         Address::Udp => {
-            let socket = UdpSocket::bind("127.0.0.1:0").map_err(told)?;
-            let port = socket.local_addr().map_err(told)?.port();
+            let socket = UdpSocket::bind("127.0.0.1:0").map_err(describe)?;
+            let port = socket.local_addr().map_err(describe)?.port();
             (Door::Udp(socket), port.to_string())
         }
         Address::Unix => {
             let path = hall.socket_path(row.name);
-            (Door::Unix(UnixListener::bind(&path).map_err(told)?), path.display().to_string())
+            (Door::Unix(UnixListener::bind(&path).map_err(describe)?), path.display().to_string())
         }
     };
     let tls = match row.tls {
@@ -245,7 +245,7 @@ fn engage(
     };
     variables.set(row.variable, place);
     cast.insert(row.name, peer.clone());
-    hall.add(row.name, door, tls, peer).map_err(told)
+    hall.add(row.name, door, tls, peer).map_err(describe)
 }
 
 #[cfg(test)]

@@ -77,6 +77,6 @@ fn ready(
         PollFd::from_borrowed_fd(server.as_fd(), interest(server_open)),
     ];
     poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 50_000_000 }))?;
-    let told = |at: usize, open: bool| open && !fds[at].revents().is_empty();
-    Ok((told(0, client_open), told(1, server_open)))
+    let is_ready = |at: usize, open: bool| open && !fds[at].revents().is_empty();
+    Ok((is_ready(0, client_open), is_ready(1, server_open)))
 }

@@ -252,7 +252,7 @@ impl Session {
 
     fn obey(&mut self, line: &str) -> io::Result<()> {
         let (verb, argument) = line.split_once(' ').unwrap_or((line, ""));
-        let told = match verb {
+        let reply = match verb {
             "USER" => "331 password",
             "PASS" => "230 in",
             "PWD" => "257 \"/\" is it",
@@ -273,7 +273,7 @@ impl Session {
             "STOR" | "APPE" => return self.store(verb),
             _ => "200 fine",
         };
-        self.answer(verb, told).map(|_| ())
+        self.answer(verb, reply).map(|_| ())
     }
 
     fn restart(&mut self, argument: &str) -> io::Result<()> {

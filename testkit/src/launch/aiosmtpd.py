@@ -6,7 +6,7 @@ import sys
 
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
-told, certificate, key = sys.argv[1:]
+port_file, certificate, key = sys.argv[1:]
 
 
 class Keep:
@@ -21,7 +21,7 @@ class Keep:
 
     async def handle_DATA(self, server, session, envelope):
         self.count += 1
-        with open(f"{told}.mail-{self.count}", "wb") as file:
+        with open(f"{port_file}.mail-{self.count}", "wb") as file:
             file.write(envelope.original_content)
         return "250 kept"
 
@@ -49,9 +49,9 @@ async def main():
 
     server = await asyncio.get_running_loop().create_server(talk, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    with open(told + ".new", "w") as file:
+    with open(port_file + ".new", "w") as file:
         file.write(f"port {port}\n")
-    os.rename(told + ".new", told)
+    os.rename(port_file + ".new", port_file)
     await server.serve_forever()
 
 

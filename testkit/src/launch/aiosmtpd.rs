@@ -28,23 +28,23 @@ impl Aiosmtpd {
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
         let directory = TempDir::new("aiosmtpd")?;
-        let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
+        let (file, port_file) = (directory.write("server.py", SERVER)?, directory.path().join("port"));
         let certificate = directory.write("cert.pem", &leaf.cert_pem)?;
         let key = directory.write("key.pem", &leaf.key_pem)?;
         let mut command = Command::new(PYTHON);
-        command.arg("-I").arg(file).arg(&told).arg(certificate).arg(key);
-        let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
-        let port = port(&told).expect("it has just been told");
+        command.arg("-I").arg(file).arg(&port_file).arg(certificate).arg(key);
+        let running = run_until(command, &directory.path().join("log"), || port(&port_file).is_some())?;
+        let port = port(&port_file).expect("the server has written it");
         Ok(Aiosmtpd { _running: running, directory, port })
     }
 
     /// Returns the mails that it accepted, in order, unmodified.
     pub fn mails(&self) -> Vec<Vec<u8>> {
-        let file = |n: &usize| -> PathBuf { self.directory.path().join(format!("told.mail-{n}")) };
+        let file = |n: &usize| -> PathBuf { self.directory.path().join(format!("port.mail-{n}")) };
         (1..).map_while(|n| std::fs::read(file(&n)).ok()).collect()
     }
 }
 
-fn port(told: &Path) -> Option<u16> {
-    std::fs::read_to_string(told).ok()?.strip_prefix("port ")?.strip_suffix('\n')?.parse().ok()
+fn port(port_file: &Path) -> Option<u16> {
+    std::fs::read_to_string(port_file).ok()?.strip_prefix("port ")?.strip_suffix('\n')?.parse().ok()
 }

@@ -31,11 +31,11 @@ impl EchGo {
         directory.write("cert.pem", &leaf.cert_pem)?;
         directory.write("key.pem", &leaf.key_pem)?;
         let file = |name| directory.path().join(name);
-        let told = file("told");
+        let report = file("report");
         let mut command = Command::new(program);
-        command.arg(&told).args(["cert.pem", "key.pem"].map(file)).arg(COVER);
-        let running = run_until(command, &file("log"), || told.exists())?;
-        let text = std::fs::read_to_string(&told)?;
+        command.arg(&report).args(["cert.pem", "key.pem"].map(file)).arg(COVER);
+        let running = run_until(command, &file("log"), || report.exists())?;
+        let text = std::fs::read_to_string(&report)?;
         let lines: Vec<&str> = text.lines().collect();
         let [port, configs, foreign] = lines[..] else { return Err(io::Error::other(text)) };
         let port = port.parse().map_err(io::Error::other)?;

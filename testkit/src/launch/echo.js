@@ -1,8 +1,8 @@
-// A WebSocket server by Node's ws that says everything back. Arguments: where to tell the port, and "deflate" or "plain".
+// A WebSocket server by Node's ws that says everything back. Arguments: the file for the port, and "deflate" or "plain".
 const { WebSocketServer } = require("/usr/share/nodejs/ws");
 const fs = require("fs");
 
-const [, , told, kind] = process.argv;
+const [, , port_file, kind] = process.argv;
 const server = new WebSocketServer({
   host: "127.0.0.1",
   port: 0,
@@ -22,6 +22,6 @@ server.on("connection", (socket, request) => {
   socket.on("error", () => {});
 });
 server.on("listening", () => {
-  fs.writeFileSync(told + ".new", `${server.address().port}\n`);
-  fs.renameSync(told + ".new", told);
+  fs.writeFileSync(port_file + ".new", `${server.address().port}\n`);
+  fs.renameSync(port_file + ".new", port_file);
 });

@@ -1,4 +1,4 @@
-# A WebSocket server by Python's websockets that says everything back. Arguments: where to tell the port, and "deflate" or
+# A WebSocket server by Python's websockets that says everything back. Arguments: the file for the port, and "deflate" or
 # "plain".
 import asyncio
 import os
@@ -22,8 +22,8 @@ async def main():
         echo, "127.0.0.1", 0, max_size=None, max_queue=None, compression=compression, ping_interval=None,
         close_timeout=0.3
     )
-    with open(sys.argv[1] + ".new", "w") as told:
-        told.write(f"{server.sockets[0].getsockname()[1]}\n")
+    with open(sys.argv[1] + ".new", "w") as port_file:
+        port_file.write(f"{server.sockets[0].getsockname()[1]}\n")
     os.rename(sys.argv[1] + ".new", sys.argv[1])
     await asyncio.Future()
 

@@ -72,12 +72,12 @@ impl Echo {
         scheme: &'static str,
         words: &[OsString],
     ) -> io::Result<Echo> {
-        let (file, told) = (directory.write("server", source)?, directory.path().join("port"));
-        command.arg(file).arg(&told).args(words);
-        let port = || std::fs::read_to_string(&told).ok()?.trim_end().parse::<u16>().ok();
+        let (file, port_file) = (directory.write("server", source)?, directory.path().join("port"));
+        command.arg(file).arg(&port_file).args(words);
+        let port = || std::fs::read_to_string(&port_file).ok()?.trim_end().parse::<u16>().ok();
         let answers = || port().is_some_and(|port| TcpStream::connect(("127.0.0.1", port)).is_ok());
         let running = run_until(command, &directory.path().join("log"), answers)?;
-        let port = port().expect("it has just been told");
+        let port = port().expect("the server has written it");
         Ok(Echo { _running: running, _directory: directory, scheme, port })
     }
 

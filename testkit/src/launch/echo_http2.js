@@ -1,10 +1,10 @@
 // Node's http2 with HTTP/1.1 beside it, whose WebSockets (by ws) say everything back: no stream carries one, because its
-// SETTINGS do not say so. Other requests are told their version. Arguments: where to tell the port, certificate, key.
+// SETTINGS do not say so. Replies to other requests contain their version. Arguments: the file for the port, certificate, key.
 const { WebSocketServer } = require("/usr/share/nodejs/ws");
 const http2 = require("http2");
 const fs = require("fs");
 
-const [, , told, cert, key] = process.argv;
+const [, , port_file, cert, key] = process.argv;
 const files = { cert: fs.readFileSync(cert), key: fs.readFileSync(key) };
 const server = http2.createSecureServer({ ...files, allowHTTP1: true }, (request, response) => {
   response.end(request.httpVersion);
@@ -17,6 +17,6 @@ server.on("upgrade", (request, socket, head) => {
   });
 });
 server.listen(0, "127.0.0.1", () => {
-  fs.writeFileSync(told + ".new", `${server.address().port}\n`);
-  fs.renameSync(told + ".new", told);
+  fs.writeFileSync(port_file + ".new", `${server.address().port}\n`);
+  fs.renameSync(port_file + ".new", port_file);
 });

@@ -1,5 +1,5 @@
-# A WebSocket server by hypercorn that says everything back, on streams of HTTP/2 (RFC 8441) and by HTTP/1.1; other requests
-# are told their version. Arguments: where to tell the port, certificate, key.
+# A WebSocket server by hypercorn that says everything back, on streams of HTTP/2 (RFC 8441) and by HTTP/1.1; replies to
+# other requests contain their version. Arguments: the file for the port, certificate, key.
 import asyncio
 import os
 import socket
@@ -36,7 +36,7 @@ config = Config()
 config.bind = [f"fd://{os.dup(listener.fileno())}"]
 config.certfile, config.keyfile = sys.argv[2], sys.argv[3]
 config.alpn_protocols = ["h2", "http/1.1"]
-with open(sys.argv[1] + ".new", "w") as told:
-    told.write(f"{port}\n")
+with open(sys.argv[1] + ".new", "w") as port_file:
+    port_file.write(f"{port}\n")
 os.rename(sys.argv[1] + ".new", sys.argv[1])
 asyncio.run(serve(app, config))

@@ -55,7 +55,7 @@ impl Gopher {
         for size in sizes {
             directory.write(&format!("root/bytes-{size}.bin"), pattern(*size))?;
         }
-        directory.write("root/folder/two words.txt", "told\n")?;
+        directory.write("root/folder/two words.txt", "content\n")?;
         directory.write("cert.pem", format!("{}\n{}", leaf.cert_pem, leaf.key_pem))?;
         for place in ["", "root", "root/folder"] {
             std::fs::set_permissions(directory.path().join(place), PermissionsExt::from_mode(0o755))?;

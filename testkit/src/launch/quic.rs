@@ -44,15 +44,15 @@ impl QuicServer {
 
     fn run(&mut self) -> io::Result<()> {
         let file = |name| self.directory.path().join(name);
-        let told = file("port");
+        let port_file = file("port");
         let mut command = Command::new(&self.program);
         if self.kind == QuicKind::Aioquic {
             command.arg("-I").arg(file("server"));
         }
-        command.arg(&told).args(["cert.pem", "key.pem", "root"].map(file)).arg(self.port.to_string());
-        let port = || std::fs::read_to_string(&told).ok()?.trim_end().parse().ok();
+        command.arg(&port_file).args(["cert.pem", "key.pem", "root"].map(file)).arg(self.port.to_string());
+        let port = || std::fs::read_to_string(&port_file).ok()?.trim_end().parse().ok();
         self.running = Some(run_until(command, &file("log"), || port().is_some())?);
-        self.port = port().expect("it has just been told");
+        self.port = port().expect("the server has written it");
         Ok(())
     }
 

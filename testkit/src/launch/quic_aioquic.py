@@ -1,5 +1,5 @@
-# An HTTP/3 server by aioquic: files of a folder, and to uploads what was uploaded. Told to end (SIGTERM), it closes its
-# connections. Arguments: where to tell the port, certificate, key, folder, port (0: any).
+# An HTTP/3 server by aioquic: files of a folder, and to uploads what was uploaded. At SIGTERM it closes its
+# connections. Arguments: the file for the port, certificate, key, folder, port (0: any).
 import asyncio
 import os
 import signal
@@ -11,7 +11,7 @@ from aioquic.h3.events import DataReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ProtocolNegotiated
 
-told, cert, key, folder, port = sys.argv[1:]
+port_file, cert, key, folder, port = sys.argv[1:]
 connections = set()
 tickets = {}
 
@@ -67,9 +67,9 @@ async def main():
         session_ticket_fetcher=lambda label: tickets.pop(label, None),
     )
     bound = server._transport.get_extra_info("sockname")[1]
-    with open(told + ".new", "w") as file:
+    with open(port_file + ".new", "w") as file:
         file.write(f"{bound}\n")
-    os.rename(told + ".new", told)
+    os.rename(port_file + ".new", port_file)
     ends = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ends.set)
     await ends.wait()

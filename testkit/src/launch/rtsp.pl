@@ -6,7 +6,7 @@ use AnyEvent;
 use IO::Socket::INET;
 use RTSP::Server;
 
-my ($told) = @ARGV;
+my ($port_file) = @ARGV;
 my @ports = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)->sockport } 1 .. 2;
 my $media = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp')->sockport;
 my $server = RTSP::Server->new(
@@ -15,8 +15,8 @@ my $server = RTSP::Server->new(
 	rtp_start_port => $media, log_level => 0,
 );
 $server->listen;
-open my $file, '>', "$told.new" or die $!;
+open my $file, '>', "$port_file.new" or die $!;
 print $file "ports @ports\n";
 close $file;
-rename "$told.new", $told or die $!;
+rename "$port_file.new", $port_file or die $!;
 AnyEvent->condvar->recv;

@@ -29,11 +29,11 @@ impl RtspServer {
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
         let directory = TempDir::new("rtsp")?;
-        let (file, told) = (directory.write("server.pl", SERVER)?, directory.path().join("told"));
+        let (file, port_file) = (directory.write("server.pl", SERVER)?, directory.path().join("port"));
         let mut command = Command::new("/usr/bin/perl");
-        command.arg(file).arg(&told);
-        let running = run_until(command, &directory.path().join("log"), || ports(&told).is_some())?;
-        let (play_port, publish_port) = ports(&told).expect("they have just been told");
+        command.arg(file).arg(&port_file);
+        let running = run_until(command, &directory.path().join("log"), || ports(&port_file).is_some())?;
+        let (play_port, publish_port) = ports(&port_file).expect("the server has written them");
         Ok(RtspServer { _running: running, _directory: directory, play_port, publish_port })
     }
 
@@ -48,8 +48,8 @@ impl RtspServer {
     }
 }
 
-fn ports(told: &Path) -> Option<(u16, u16)> {
-    let text = std::fs::read_to_string(told).ok()?;
+fn ports(port_file: &Path) -> Option<(u16, u16)> {
+    let text = std::fs::read_to_string(port_file).ok()?;
     let (play, publish) = text.strip_prefix("ports ")?.strip_suffix('\n')?.split_once(' ')?;
     Some((play.parse().ok()?, publish.parse().ok()?))
 }

@@ -10,7 +10,7 @@ import sys
 
 from OpenSSL import SSL, crypto
 
-told, certificate, key, bound, kinds = sys.argv[1:]
+port_file, certificate, key, bound, kinds = sys.argv[1:]
 PASSWORD, SALT, COUNT = b"paIX", b"salt of this", 4096
 
 
@@ -85,9 +85,9 @@ context = SSL.Context(SSL.TLS_SERVER_METHOD)
 context.use_certificate_chain_file(certificate)
 context.use_privatekey_file(key)
 listener = socket.create_server(("127.0.0.1", 0))
-with open(told + ".new", "w") as file:
+with open(port_file + ".new", "w") as file:
     file.write(f"port {listener.getsockname()[1]}\n")
-os.rename(told + ".new", told)
+os.rename(port_file + ".new", port_file)
 while True:
     connection, _ = listener.accept()
     try:

@@ -23,17 +23,17 @@ impl ScramServer {
     /// middle. `kinds` are its channel bindings, separated by commas.
     pub fn start(leaf: &Leaf, bound: &Leaf, kinds: &str) -> io::Result<ScramServer> {
         let directory = TempDir::new("scram")?;
-        let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
+        let (file, port_file) = (directory.write("server.py", SERVER)?, directory.path().join("port"));
         let mut command = Command::new("/usr/bin/python3");
-        command.arg("-I").arg(file).arg(&told).arg(directory.write("cert.pem", &leaf.cert_pem)?);
+        command.arg("-I").arg(file).arg(&port_file).arg(directory.write("cert.pem", &leaf.cert_pem)?);
         command.arg(directory.write("key.pem", &leaf.key_pem)?);
         command.arg(directory.write("bound.pem", &bound.cert_pem)?).arg(kinds);
-        let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
-        let port = port(&told).expect("it has just been told");
+        let running = run_until(command, &directory.path().join("log"), || port(&port_file).is_some())?;
+        let port = port(&port_file).expect("the server has written it");
         Ok(ScramServer { _running: running, _directory: directory, port })
     }
 }
 
-fn port(told: &Path) -> Option<u16> {
-    std::fs::read_to_string(told).ok()?.strip_prefix("port ")?.strip_suffix('\n')?.parse().ok()
+fn port(port_file: &Path) -> Option<u16> {
+    std::fs::read_to_string(port_file).ok()?.strip_prefix("port ")?.strip_suffix('\n')?.parse().ok()
 }

@@ -17,7 +17,7 @@ const SERVER: &str = include_str!("socks_gssapi.py");
 /// The proxy, ended when dropped.
 pub struct SocksServer {
     _running: Running,
-    told: PathBuf,
+    report: PathBuf,
     directory: TempDir,
     pub port: u16,
 }
@@ -31,13 +31,13 @@ impl SocksServer {
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
         let directory = TempDir::new("socks")?;
-        let (file, told) = (directory.write("server.py", SERVER)?, directory.path().join("told"));
+        let (file, report) = (directory.write("server.py", SERVER)?, directory.path().join("report"));
         let mut command = Command::new(PYTHON);
-        command.arg("-I").arg(file).arg(protection).arg(&told);
+        command.arg("-I").arg(file).arg(protection).arg(&report);
         realm.environment(&mut command);
-        let running = run_until(command, &directory.path().join("log"), || port(&told).is_some())?;
-        let port = port(&told).expect("it has just been told");
-        Ok(SocksServer { _running: running, told, directory, port })
+        let running = run_until(command, &directory.path().join("log"), || port(&report).is_some())?;
+        let port = port(&report).expect("the server has written it");
+        Ok(SocksServer { _running: running, report, directory, port })
     }
 
     /// Returns the address with the host name, because tickets are for the name.
@@ -56,11 +56,11 @@ impl SocksServer {
 
     /// Returns the logins so far, with their destinations.
     pub fn logins(&self) -> Vec<String> {
-        let told = std::fs::read_to_string(&self.told).unwrap_or_default();
-        told.lines().skip(1).map(str::to_owned).collect()
+        let report = std::fs::read_to_string(&self.report).unwrap_or_default();
+        report.lines().skip(1).map(str::to_owned).collect()
     }
 }
 
-fn port(told: &Path) -> Option<u16> {
-    std::fs::read_to_string(told).ok()?.strip_prefix("port ")?.split_once('\n')?.0.parse().ok()
+fn port(report: &Path) -> Option<u16> {
+    std::fs::read_to_string(report).ok()?.strip_prefix("port ")?.split_once('\n')?.0.parse().ok()
 }

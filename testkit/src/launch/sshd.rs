@@ -109,12 +109,12 @@ impl Sshd {
         let directory = prepared()?;
         let place = |name| directory.path().join(name);
         let file = directory.write("file", file)?;
-        let told = place("told");
+        let port_file = place("port");
         let mut command = Command::new(program);
-        command.arg(&told).args(["host_ed25519", "user_ed25519.pub"].map(place));
+        command.arg(&port_file).args(["host_ed25519", "user_ed25519.pub"].map(place));
         command.args([method, &renewed.to_string()]).arg(file);
-        let running = run_until(command, &place("log"), || told.exists())?;
-        let port = fs::read_to_string(&told)?.parse().map_err(io::Error::other)?;
+        let running = run_until(command, &place("log"), || port_file.exists())?;
+        let port = fs::read_to_string(&port_file)?.parse().map_err(io::Error::other)?;
         Ok(Sshd { _running: running, directory, port })
     }
 

@@ -43,11 +43,11 @@ impl TunnelProxy {
                 Command::new(program("node", "nodejs")?)
             }
         };
-        let told = file("port");
-        command.arg(file("server")).arg(&told).args(["cert.pem", "key.pem"].map(file)).args(words);
-        let port = || std::fs::read_to_string(&told).ok()?.trim_end().parse().ok();
+        let port_file = file("port");
+        command.arg(file("server")).arg(&port_file).args(["cert.pem", "key.pem"].map(file)).args(words);
+        let port = || std::fs::read_to_string(&port_file).ok()?.trim_end().parse().ok();
         let running = run_until(command, &file("log"), || port().is_some())?;
-        let port = port().expect("it has just been told");
+        let port = port().expect("the server has written it");
         Ok(TunnelProxy { _running: running, directory, port })
     }
 

@@ -1,5 +1,5 @@
 # A proxy that speaks HTTP/3 by aioquic: CONNECT, and CONNECT for UDP, whose datagrams come and go beside the stream where the
-# word datagrams says so, and as capsules on it otherwise. Each tunnel and its end are told in a line. Arguments: where to tell
+# word datagrams says so, and as capsules on it otherwise. Each tunnel and its end are printed in a line. Arguments: the file for
 # the port, certificate, key, words (idle=SECONDS: unused for so long, a connection is over; datagrams; login: who has not said "me:secret" is refused; deaf: no extended CONNECT).
 import asyncio
 import base64
@@ -15,7 +15,7 @@ from aioquic.h3.events import DataReceived, DatagramReceived, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ProtocolNegotiated, StreamReset
 
-told, cert, key, *words = sys.argv[1:]
+port_file, cert, key, *words = sys.argv[1:]
 LOGIN = b"Basic " + base64.b64encode(b"me:secret")
 ROOM = 1280  # what a datagram beside the stream may have in packets of 1350
 
@@ -168,9 +168,9 @@ async def main():
         configuration.max_datagram_frame_size = 65535
     configuration.load_cert_chain(cert, key)
     server = await serve("127.0.0.1", 0, configuration=configuration, create_protocol=Client)
-    with open(told + ".new", "w") as file:
+    with open(port_file + ".new", "w") as file:
         print(server._transport.get_extra_info("sockname")[1], file=file)
-    os.rename(told + ".new", told)
+    os.rename(port_file + ".new", port_file)
     ends = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ends.set)
     await ends.wait()

@@ -1,12 +1,12 @@
 // A proxy over TLS that speaks HTTP/2 and HTTP/1.1 by Node: CONNECT, and CONNECT for UDP by an extended CONNECT or an upgrade,
-// with capsules. Each tunnel is told in a line. Arguments: where to tell the port, certificate, key, words (login: who has not
+// with capsules. Each tunnel is printed in a line. Arguments: the file for the port, certificate, key, words (login: who has not
 // said "me:secret" is refused; deaf: neither an extended CONNECT nor an upgrade is taken).
 const dgram = require("dgram");
 const fs = require("fs");
 const http2 = require("http2");
 const net = require("net");
 
-const [, , told, cert, key, ...words] = process.argv;
+const [, , port_file, cert, key, ...words] = process.argv;
 const files = { cert: fs.readFileSync(cert), key: fs.readFileSync(key) };
 const settings = { enableConnectProtocol: !words.includes("deaf") };
 const server = http2.createSecureServer({ ...files, allowHTTP1: true, settings });
@@ -107,6 +107,6 @@ server.on("connect", (request, socket) => {
   tcp(request.url, socket, () => answer(socket, "200 Fine", {}, false));
 });
 server.listen(0, "127.0.0.1", () => {
-  fs.writeFileSync(told + ".new", `${server.address().port}\n`);
-  fs.renameSync(told + ".new", told);
+  fs.writeFileSync(port_file + ".new", `${server.address().port}\n`);
+  fs.renameSync(port_file + ".new", port_file);
 });

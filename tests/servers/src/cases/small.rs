@@ -281,7 +281,7 @@ fn selectors(run: &Context) {
         assert!(get("/9/bytes-1000000.bin").bytes() == pattern(1_000_000));
         assert_eq!(get("/9/bytes-0.bin").bytes(), b"");
         assert!(
-            get("/0/folder/two%20words.txt").stdout.starts_with("told"),
+            get("/0/folder/two%20words.txt").stdout.starts_with("content"),
             "{:?}",
             get("/0/folder/two%20words.txt")
         );
@@ -362,7 +362,7 @@ fn echoes_compressed(run: &Context) {
         tool.args(["-sS", "-v", "--max-time", "5", "-N", "-w", "\n%{size_download}"]);
         tool.args(["-T", file.to_str().unwrap(), &echo.url("/")]).env("WARMWIRE_WS", "deflate");
         let output = run.run(&mut tool);
-        let (body, size) = output.stdout.rsplit_once('\n').expect("the size is told behind it");
+        let (body, size) = output.stdout.rsplit_once('\n').expect("the size comes after it");
         assert!(body == text, "{kind:?} {}", output.stderr);
         assert!(output.stderr.contains("[WS] messages are compressed"), "{kind:?} {}", output.stderr);
         let size: usize = size.parse().expect("a number");
