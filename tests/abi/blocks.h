@@ -1,4 +1,4 @@
-/* The application's own functions for memory: they count the blocks that are out, and fail when they are told to. */
+/* The application's own functions for memory: they count the blocks that are out, and fail where the program says so. */
 #include "check.h"
 
 /* The n-th allocation from now fails, and all after it when `on`; none when that is 0. */

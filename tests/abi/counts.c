@@ -4,23 +4,23 @@
  * covers: CURLMOPT_MAX_TOTAL_CONNECTIONS, CURLMOPT_SOCKETFUNCTION, curl_multi_socket_action */
 #include "check.h"
 
-static char told[256];
+static char notified[256];
 static CURL *known[8];
 static int read_inside;
 
 static void on_notify(CURLM *multi, unsigned int kind, CURL *easy, void *user)
 {
-  size_t length = strlen(told);
+  size_t length = strlen(notified);
   int which = 0, left;
-  CHECK(user == told && multi);
+  CHECK(user == notified && multi);
   while(which < 8 && known[which] != easy)
     which++;
   if(kind == CURLMNOTIFY_EASY_DONE)
-    snprintf(told + length, sizeof told - length, "done%d ", which);
+    snprintf(notified + length, sizeof notified - length, "done%d ", which);
   else if(kind == CURLMNOTIFY_INFO_READ)
-    snprintf(told + length, sizeof told - length, "read ");
+    snprintf(notified + length, sizeof notified - length, "read ");
   else
-    snprintf(told + length, sizeof told - length, "kind%u ", kind);
+    snprintf(notified + length, sizeof notified - length, "kind%u ", kind);
   if(kind == CURLMNOTIFY_INFO_READ && read_inside)
     while(curl_multi_info_read(multi, &left))
       read_inside++;
@@ -156,33 +156,33 @@ static void notifications(void)
   int left;
   known[0] = to("/bytes/10");
   SAME(curl_multi_setopt(multi, CURLMOPT_NOTIFYFUNCTION, on_notify), CURLM_OK);
-  SAME(curl_multi_setopt(multi, CURLMOPT_NOTIFYDATA, told), CURLM_OK);
+  SAME(curl_multi_setopt(multi, CURLMOPT_NOTIFYDATA, notified), CURLM_OK);
   /* Nothing was enabled. */
   curl_multi_add_handle(multi, known[0]);
   run(multi);
-  SAME_TEXT(told, "");
+  SAME_TEXT(notified, "");
   curl_multi_remove_handle(multi, known[0]);
   /* One kind after the other. */
   SAME(curl_multi_notify_enable(multi, CURLMNOTIFY_EASY_DONE), CURLM_OK);
   SAME(curl_multi_notify_enable(multi, CURLMNOTIFY_EASY_DONE), CURLM_OK);
   curl_multi_add_handle(multi, known[0]);
   run(multi);
-  SAME_TEXT(told, "done0 ");
+  SAME_TEXT(notified, "done0 ");
   curl_multi_remove_handle(multi, known[0]);
-  *told = 0;
+  *notified = 0;
   SAME(curl_multi_notify_disable(multi, CURLMNOTIFY_EASY_DONE), CURLM_OK);
   SAME(curl_multi_notify_disable(multi, CURLMNOTIFY_EASY_DONE), CURLM_OK);
   SAME(curl_multi_notify_enable(multi, CURLMNOTIFY_INFO_READ), CURLM_OK);
   curl_multi_add_handle(multi, known[0]);
   run(multi);
-  SAME_TEXT(told, "read ");
+  SAME_TEXT(notified, "read ");
   /* Read inside: there is nothing outside. */
   curl_multi_remove_handle(multi, known[0]);
-  *told = 0;
+  *notified = 0;
   read_inside = 1;
   curl_multi_add_handle(multi, known[0]);
   run(multi);
-  SAME_TEXT(told, "read ");
+  SAME_TEXT(notified, "read ");
   SAME(read_inside, 2);
   CHECK(!curl_multi_info_read(multi, &left));
   read_inside = 0;
@@ -191,10 +191,10 @@ static void notifications(void)
   SAME(curl_multi_notify_enable(multi, 2), CURLM_UNKNOWN_OPTION);
   SAME(curl_multi_notify_disable(multi, 77), CURLM_UNKNOWN_OPTION);
   SAME(curl_multi_setopt(multi, CURLMOPT_NOTIFYFUNCTION, NULL), CURLM_OK);
-  *told = 0;
+  *notified = 0;
   curl_multi_add_handle(multi, known[0]);
   run(multi);
-  SAME_TEXT(told, "");
+  SAME_TEXT(notified, "");
   curl_easy_cleanup(known[0]);
   SAME(curl_multi_cleanup(multi), CURLM_OK);
 }
@@ -207,7 +207,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *a
   return socket_answer;
 }
 
-/* All transfers fail, which is told at once and by their messages; then the handle is as good as new. */
+/* All transfers fail, which is reported at once and by their messages; then the handle is as good as new. */
 static void failing(void)
 {
   CURLM *multi = curl_multi_init();

@@ -1,4 +1,4 @@
-/* Socket and timer callbacks are only told of handles that the application made, with their private pointers, while
+/* Socket and timer callbacks only hear of handles that the application made, with their private pointers, while
  * transfers share connections, wait for them and are taken out half way; and what they may call.
  * covers: CURLMOPT_SOCKETFUNCTION, CURLMOPT_SOCKETDATA, CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA, curl_multi_socket_action,
  * covers: curl_multi_assign, CURLOPT_PRIVATE, CURLINFO_PRIVATE, CURLMOPT_MAX_TOTAL_CONNECTIONS */
@@ -9,7 +9,7 @@
 
 static CURL *made[MANY];
 static struct pollfd watched[64];
-static int count, done, sockets_told, removed_told;
+static int count, done, socket_reports, removals;
 static long due = -1;
 
 static int is_ours(CURL *easy)
@@ -31,9 +31,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *a
   while(at < count && watched[at].fd != fd)
     at++;
   CHECK(at == count ? !assigned : assigned == (void *)&watched);
-  sockets_told++;
+  socket_reports++;
   if(what == CURL_POLL_REMOVE) {
-    removed_told++;
+    removals++;
     if(at < count)
       watched[at] = watched[--count];
     return 0;
@@ -84,7 +84,7 @@ int main(void)
     curl_easy_setopt(made[i], CURLOPT_WRITEDATA, &body);
     SAME(curl_multi_add_handle(multi, made[i]), CURLM_OK);
   }
-  CHECK(due == 0); /* told before add_handle returned */
+  CHECK(due == 0); /* reported before add_handle returned */
   for(int turn = 0; running && turn < 1000; turn++) {
     int wait_ms = due < 0 || due > 100 ? 100 : (int)due;
     int ready = poll(watched, (nfds_t)count, wait_ms);
@@ -113,7 +113,7 @@ int main(void)
   SAME(running, 0);
   SAME(done, MANY - taken_out);
   CHECK(body.length >= 100u * (MANY - 2));
-  CHECK(sockets_told > 0 && removed_told > 0);
+  CHECK(socket_reports > 0 && removals > 0);
   for(int i = 0; i < MANY; i++) {
     if(made[i])
       curl_multi_remove_handle(multi, made[i]);

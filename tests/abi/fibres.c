@@ -11,7 +11,7 @@ static char stacks[3][STACK]; /* side by side, and below the thread's own */
 static ucontext_t home, fibre[3];
 static CURL *easy;
 static CURLM *multi;
-static int told, jumps;
+static int calls_inside, jumps;
 static jmp_buf out;
 
 static void start(int which, void (*what)(void), ucontext_t *then)
@@ -41,7 +41,7 @@ static void call_in(void)
   curl_easy_reset(easy);
   SAME(curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status), CURLE_OK);
   SAME(status, 200);
-  told++;
+  calls_inside++;
 }
 
 static int caller, callee;
@@ -126,12 +126,12 @@ static void from_below(void)
 {
   long status = 0;
   curl_easy_getinfo(stranded, CURLINFO_RESPONSE_CODE, &status);
-  told++;
+  calls_inside++;
 }
 
 static void stack_taken_away(int unmap)
 {
-  int before = told;
+  int before = calls_inside;
   wide = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   start(0, stranding, &home);
   fibre[0].uc_stack.ss_sp = wide + STACK;
@@ -142,7 +142,7 @@ static void stack_taken_away(int unmap)
   fibre[1].uc_stack.ss_sp = wide;
   makecontext(&fibre[1], from_below, 0);
   swapcontext(&home, &fibre[1]);
-  SAME(told, before + 1);
+  SAME(calls_inside, before + 1);
 }
 
 int main(void)
@@ -151,14 +151,14 @@ int main(void)
     multi = with_multi ? curl_multi_init() : NULL;
     for(caller = 0; caller < 3; caller++)
       for(callee = 0; callee < 3; callee++) {
-        int before = told;
+        int before = calls_inside;
         start(caller, transfer, &home);
         swapcontext(&home, &fibre[caller]);
         if(callee == caller) {
           call_in(); /* at home, above every fibre, while the transfer stands in its callback */
           swapcontext(&home, &fibre[caller]);
         }
-        SAME(told, before + 2);
+        SAME(calls_inside, before + 2);
       }
     SAME(curl_multi_cleanup(multi), with_multi ? CURLM_OK : CURLM_BAD_HANDLE);
   }

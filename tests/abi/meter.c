@@ -1,4 +1,4 @@
-/* CURLOPT_NOPROGRESS 0 without a function: the library's own meter goes to CURLOPT_STDERR; with one it is told instead.
+/* CURLOPT_NOPROGRESS 0 without a function: the library's own meter goes to CURLOPT_STDERR; with one it is called instead.
  * covers: CURLOPT_NOPROGRESS, CURLOPT_STDERR, CURLOPT_XFERINFOFUNCTION, CURLOPT_XFERINFODATA, CURLOPT_PROGRESSFUNCTION */
 #define CURL_DISABLE_DEPRECATION
 #include "check.h"

@@ -115,7 +115,7 @@ int main(void)
         if(whole || blocks != before) {
           failures++;
           printf("%s: allocation %ld of %ld fails%s: %s, %ld blocks left\n", all[one].name, at, calls, on ? " and all after it" : "",
-            whole ? "but nobody says so" : "told", blocks - before);
+            whole ? "but no call failed" : "reported", blocks - before);
         }
         CHECK(all[one].does());
       }

@@ -2,7 +2,7 @@
 #include "check.h"
 #include <curl/warmwire.h>
 
-struct told {
+struct report {
   int count;
   struct warmwire_connection last;
   char scheme[16], host[64];
@@ -11,12 +11,12 @@ struct told {
 
 static inline int note(const struct warmwire_connection *connection, void *user)
 {
-  struct told *told = user;
-  told->count++;
-  told->last = *connection;
-  snprintf(told->scheme, sizeof told->scheme, "%s", connection->scheme);
-  snprintf(told->host, sizeof told->host, "%s", connection->host);
-  return told->stop;
+  struct report *report = user;
+  report->count++;
+  report->last = *connection;
+  snprintf(report->scheme, sizeof report->scheme, "%s", connection->scheme);
+  snprintf(report->host, sizeof report->host, "%s", connection->host);
+  return report->stop;
 }
 
 static inline size_t drop_body(char *data, size_t size, size_t count, void *user)

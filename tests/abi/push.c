@@ -1,5 +1,5 @@
-/* Server push: servers are told that they may only where somebody is asked, the application is shown what was promised, and
- * its yes gives it a handle whose transfer reads the reply; a no resets the stream, and an error ends the connection.
+/* Server push: SETTINGS allow it only with a callback, which gets what was promised;
+ * accepting gives a handle whose transfer reads the reply, denying resets the stream, and an error ends the connection.
  * covers: CURLMOPT_PUSHFUNCTION, CURLMOPT_PUSHDATA, curl_pushheader_bynum, curl_pushheader_byname */
 #include "check.h"
 #include <arpa/inet.h>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A server for one connection: it answers the first stream, and pushes as often as it was told. */
+/* A server for one connection: it answers the first stream, and pushes `pushes` times. */
 struct peer {
   int listener, port, pushes, keeps; /* keeps: what is promised is not sent */
   const char *authority; /* of what is promised; its own when NULL */
@@ -231,7 +231,7 @@ int main(void)
   SAME(foreign.reset_code, 1); /* PROTOCOL_ERROR */
   forget_bodies();
 
-  /* Nobody is asked, so the server is told not to. */
+  /* Without a callback the client's SETTINGS forbid it. */
   SAME(run(&silent, NULL), CURLE_OK);
   SAME(silent.may_push, 0);
   SAME_TEXT(bodies[0].at, "body 1");

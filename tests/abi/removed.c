@@ -2,14 +2,14 @@
  * covers: CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA, curl_multi_add_handle, curl_multi_remove_handle, curl_easy_pause */
 #include "check.h"
 
-static long told[32];
+static long timeouts[32];
 static int count, answer;
 
 static int on_timer(CURLM *multi, long ms, void *user)
 {
   (void)multi, (void)user;
   if(count < 32)
-    told[count++] = ms;
+    timeouts[count++] = ms;
   return answer;
 }
 
@@ -21,7 +21,7 @@ static size_t pausing(char *data, size_t size, size_t bytes, void *user)
   return paused++ ? size * bytes : CURL_WRITEFUNC_PAUSE;
 }
 
-/* A refusal while a paused transfer is told to go on: the transfer is over, and whoever asked hears it. */
+/* A refusal while a paused transfer is continued: the transfer is over, and curl_easy_pause reports it. */
 static void refused_inside_pause(CURLM *multi)
 {
   CURL *easy = curl_easy_init();
@@ -57,7 +57,7 @@ int main(void)
     SAME(curl_multi_add_handle(multi, easy[i]), CURLM_OK);
   }
   SAME(count, 1);
-  SAME(told[0], 0);
+  SAME(timeouts[0], 0);
   SAME(curl_multi_remove_handle(multi, easy[1]), CURLM_OK);
   SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
   SAME(count, 1);
@@ -65,7 +65,7 @@ int main(void)
   SAME(ms, 0);
   SAME(curl_multi_remove_handle(multi, easy[2]), CURLM_OK);
   SAME(count, 2);
-  SAME(told[1], -1);
+  SAME(timeouts[1], -1);
   SAME(curl_multi_timeout(multi, &ms), CURLM_OK);
   SAME(ms, -1);
 
@@ -73,7 +73,7 @@ int main(void)
   SAME(curl_multi_add_handle(multi, easy[0]), CURLM_OK);
   answer = -1;
   SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_ABORTED_BY_CALLBACK);
-  SAME(told[count - 1], -1);
+  SAME(timeouts[count - 1], -1);
   answer = 0;
   SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
   SAME(curl_easy_perform(easy[0]), CURLE_OK);
@@ -84,7 +84,7 @@ int main(void)
     SAME(curl_multi_perform(multi, &running), CURLM_OK);
   while(running && curl_multi_poll(multi, NULL, 0, 1000, NULL) == CURLM_OK);
   SAME(curl_multi_remove_handle(multi, easy[0]), CURLM_OK);
-  SAME(told[count - 1], -1);
+  SAME(timeouts[count - 1], -1);
   while(curl_multi_info_read(multi, &running))
     continue;
   refused_inside_pause(multi);

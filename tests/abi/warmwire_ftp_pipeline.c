@@ -21,11 +21,11 @@ static size_t lines_of(CURL *easy)
   return lines;
 }
 
-/* Without SIZE; 226 and 229 are told when they were not there already. */
+/* Without SIZE; the lines of 226 and 229 count when they were not there already. */
 static int spares_some(CURL *easy)
 {
-  size_t told = lines_of(easy);
-  return told > 0 && told < 4;
+  size_t lines = lines_of(easy);
+  return lines > 0 && lines < 4;
 }
 
 static void set_up(CURL *easy)

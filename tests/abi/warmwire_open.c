@@ -4,7 +4,7 @@
 int main(void)
 {
   CURL *like = curl_easy_init();
-  struct told told = {0};
+  struct report report = {0};
   size_t opened = 99;
   curl_global_init(CURL_GLOBAL_DEFAULT);
   warmwire_pool(0);
@@ -13,8 +13,8 @@ int main(void)
   warmwire_pool(1);
   SAME(warmwire_open(NULL, ftp_url(), 3, 5000, &opened), CURLE_OK);
   SAME(opened, 3);
-  SAME(warmwire_each(note, &told), 3);
-  SAME_TEXT(told.scheme, "ftp");
+  SAME(warmwire_each(note, &report), 3);
+  SAME_TEXT(report.scheme, "ftp");
   SAME(fetch(ftp_url()), FTP_DATA);
   SAME(warmwire_each(NULL, NULL), 3);
   SAME(warmwire_open(NULL, server("/bytes/10"), 2, 0, NULL), CURLE_OK);
@@ -37,7 +37,7 @@ int main(void)
   SAME(warmwire_open(NULL, NULL, 1, 0, &opened), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_open(NULL, ftp_url(), 1, -1, &opened), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_open(NULL, ftp_url(), 1000000, 0, &opened), CURLE_BAD_FUNCTION_ARGUMENT);
-  SAME(warmwire_open((CURL *)&told, ftp_url(), 1, 0, &opened), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_open((CURL *)&report, ftp_url(), 1, 0, &opened), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_open(NULL, "file:///etc/passwd", 1, 0, &opened), CURLE_UNSUPPORTED_PROTOCOL);
   SAME(warmwire_open(NULL, "ftp://127.0.0.1:1/", 2, 5000, &opened), CURLE_COULDNT_CONNECT);
   SAME(opened, 0);

@@ -1,4 +1,4 @@
-/* How a mail's commands are sent is chosen for each handle; what is no level is told. */
+/* How a mail's commands are sent is chosen for each handle; what is no level is an error. */
 #include "pool.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* What WebSockets may try is chosen for each handle; what is no sum of the names is told. */
+/* What WebSockets may try is chosen for each handle; what is no sum of the names is an error. */
 #include "pool.h"
 
 int main(void)

@@ -440,9 +440,9 @@ fn mutated_servers_are_met_as_curl_meets_them() {
             };
             // Some cases are races on a busy machine: real differences persist.
             if argued(&case).is_none()
-                && let Err(told) = same().or_else(|_| same())
+                && let Err(traces) = same().or_else(|_| same())
             {
-                wrong.lock().unwrap().push((number, shown(number, &case, &told)));
+                wrong.lock().unwrap().push((number, shown(number, &case, &traces)));
             }
         }
     };

@@ -6,7 +6,7 @@ use testkit::http::{HttpServer, Request};
 
 /// The parts of two requests that must agree; the boundary of a form is random, and its length differs
 /// between versions.
-fn told(request: &Request) -> String {
+fn comparable(request: &Request) -> String {
     let body = without_boundaries(&String::from_utf8_lossy(&request.body));
     let mut text = format!("{} {}\n", request.method, request.target);
     let form = request.field("Content-Type").is_some_and(|kind| kind.starts_with("multipart"));
@@ -88,6 +88,6 @@ fn generated_programs_send_the_requests_of_the_tool() {
         assert_eq!(server.served(), before + 1, "{words:?}");
         let requests = server.requests();
         let [.., first, second] = requests.as_slice() else { panic!("{words:?}") };
-        assert_eq!(told(first), told(second), "{words:?}");
+        assert_eq!(comparable(first), comparable(second), "{words:?}");
     }
 }

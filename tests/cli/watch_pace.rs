@@ -206,7 +206,7 @@ fn windows_are_met_while_servers_restart_hang_and_are_far() {
     delays.sort_unstable();
     let median = delays.get(delays.len() / 2).copied().unwrap_or_default();
     println!(
-        "{} servers, {:.1} minutes, {restarts} restarts, {failures} failures told\n\
+        "{} servers, {:.1} minutes, {restarts} restarts, {failures} failures reported\n\
          windows of the {} near servers: {met} met, {missed} missed: {:.4} %\n\
          core: {:.2} %, far: {}\nhung: {}\nchanges: {} of {changes} seen, median {} ms, at most {} ms",
         terms.servers,
@@ -224,7 +224,7 @@ fn windows_are_met_while_servers_restart_hang_and_are_far() {
     assert!(met + missed >= expected * 0.98, "every window counts: {expected}");
     assert!(share >= terms.share, "{share}: {met} met, {missed} missed");
     assert!(core <= terms.core, "{core} of a core");
-    assert!(written.is_empty(), "changes that were not told: {written:?}");
+    assert!(written.is_empty(), "changes that were not reported: {written:?}");
     assert!(recovered, "the server that hung is not watched again");
     assert!(restarts > 0 && !delays.is_empty());
 }

@@ -1,4 +1,4 @@
-/* System calls that fail when told to, for LD_PRELOAD. A program arms one by faults_arm (found with dlsym), a tool by its
+/* System calls that fail on request, for LD_PRELOAD. A program arms one by faults_arm (found with dlsym), a tool by its
  * environment: FAULT=call:n:errno fails the n-th such call, FAULT=call:n:errno:on that one and all after it. Numbers alone,
  * since who arms knows the names. Names that begin with "fault." are looked up as 127.0.0.1, and time may step. */
 #define _GNU_SOURCE

@@ -53,7 +53,7 @@ class Server:
 
 
 def watched(server, count):
-    """Runs the tool until it has told so many messages; returns them."""
+    """Runs the tool until it has printed so many messages; returns them."""
     words = ["env", "--default-signal=INT", TOOL, "-q", "-sS", "--watch", "100ms"]
     url = f"http://127.0.0.1:{server.port}/"
     process = subprocess.Popen(

@@ -1,5 +1,5 @@
-// An HTTP/3 server by quic-go: files of a folder, and to uploads what was uploaded; /sink takes them and says nothing. Told to
-// end (SIGTERM), it closes its connections. Arguments: where to tell the port, certificate, key, folder, port (0: any). With the
+// An HTTP/3 server by quic-go: files of a folder, and to uploads what was uploaded; /sink takes them and says nothing. At
+// SIGTERM it closes its connections. Arguments: the file for the port, certificate, key, folder, port (0: any). With the
 // word client before others it asks instead.
 package main
 
@@ -54,10 +54,10 @@ func main() {
 		TLSConfig:  config,
 		QuicConfig: &quic.Config{Allow0RTT: true},
 	}
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
 	go func() {
-		<-told
+		<-signals
 		server.Close()
 		os.Exit(0)
 	}()

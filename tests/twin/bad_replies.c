@@ -38,7 +38,7 @@ int main(void)
     go(name, easy);
     printf("%s body: %s\n", name, first);
     struct curl_header *header;
-    printf("%s told: %s rounds %d\n", name, !curl_easy_header(easy, strstr(name, "Half") ? "X-Half" : strstr(name, "Folded") ? "X-Folded" : "X-Whole", 0, CURLH_HEADER, -1, &header) ? header->value : "no", peer->rounds);
+    printf("%s header: %s rounds %d\n", name, !curl_easy_header(easy, strstr(name, "Half") ? "X-Half" : strstr(name, "Folded") ? "X-Folded" : "X-Whole", 0, CURLH_HEADER, -1, &header) ? header->value : "no", peer->rounds);
     printf("%s says: %d %s\n", name, *error != 0, error);
     curl_easy_cleanup(easy);
     peer_end(peer);

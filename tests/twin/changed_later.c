@@ -89,15 +89,15 @@ static void ways(void)
   curl_slist_free_all(elsewhere);
   show("ways", peer);
 
-  struct curl_slist *told = curl_slist_append(NULL, "X-Proxy: 1");
+  struct curl_slist *proxy_lines = curl_slist_append(NULL, "X-Proxy: 1");
   easy = to("SERVER", "/body");
   curl_easy_setopt(easy, CURLOPT_PROXY, at("PROXY", ""));
-  curl_easy_setopt(easy, CURLOPT_PROXYHEADER, told);
+  curl_easy_setopt(easy, CURLOPT_PROXYHEADER, proxy_lines);
   curl_easy_setopt(easy, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
-  curl_slist_append(told, "X-Later: 2");
+  curl_slist_append(proxy_lines, "X-Later: 2");
   go("proxy lines grown", easy);
   curl_easy_cleanup(easy);
-  curl_slist_free_all(told);
+  curl_slist_free_all(proxy_lines);
 }
 
 static void commands(void)

@@ -1,4 +1,4 @@
-/* Content and transfer codings: what is asked for, what is taken off, stacked, broken and empty ones, and which sizes are told.
+/* Content and transfer codings: what is asked for, what is taken off, stacked, broken and empty ones, and which sizes are reported.
  * covers: CURLOPT_ACCEPT_ENCODING, CURLOPT_HTTP_CONTENT_DECODING, CURLOPT_HTTP_TRANSFER_DECODING, CURLOPT_TRANSFER_ENCODING,
  * covers: CURLINFO_SIZE_DOWNLOAD_T, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, CURLOPT_MAXFILESIZE_LARGE, CURLOPT_IGNORE_CONTENT_LENGTH */
 #include "peer.h"
@@ -121,7 +121,7 @@ int main(void)
 {
   struct bytes hello = plain("hello"), none = {0};
   static const char *asked[] = {NULL, "", "gzip", "deflate", "br", "zstd", "identity", "gzip, deflate", "x-own;q=0.5", " ", "gzip\r\nX-Two: 2"};
-  static const char *told[] = {"gzip", "x-gzip", "GZip", "deflate", "br", "zstd", "identity", "none", "compress", "unknown", "gzip;q=1", "", ",", " gzip ", "\"gzip\""};
+  static const char *codings[] = {"gzip", "x-gzip", "GZip", "deflate", "br", "zstd", "identity", "none", "compress", "unknown", "gzip;q=1", "", ",", " gzip ", "\"gzip\""};
   char name[120], fields[200];
   for(size_t a = 0; a < sizeof asked / sizeof *asked; a++) {
     snprintf(name, sizeof name, "asked %zu", a);
@@ -129,12 +129,12 @@ int main(void)
     snprintf(name, sizeof name, "asked %zu, gzip comes", a);
     run(name, asked[a], "Content-Encoding: gzip\r\n", gzip(hello), LENGTH);
   }
-  for(size_t t = 0; t < sizeof told / sizeof *told; t++)
+  for(size_t t = 0; t < sizeof codings / sizeof *codings; t++)
     for(int kind = 0; kind < 4; kind++) {
-      struct bytes body = strstr(told[t], "br") ? brotli() : strstr(told[t], "zstd") ? zstd() : strstr(told[t], "defl") ? zlib(hello) : strcasestr(told[t], "gzip") ? gzip(hello) : hello;
+      struct bytes body = strstr(codings[t], "br") ? brotli() : strstr(codings[t], "zstd") ? zstd() : strstr(codings[t], "defl") ? zlib(hello) : strcasestr(codings[t], "gzip") ? gzip(hello) : hello;
       static const int how[] = {LENGTH, 0, CHUNKED, LENGTH | CONTENT_OFF};
-      snprintf(fields, sizeof fields, "Content-Encoding: %s\r\n", told[t]);
-      snprintf(name, sizeof name, "told <%s> %d", told[t], kind);
+      snprintf(fields, sizeof fields, "Content-Encoding: %s\r\n", codings[t]);
+      snprintf(name, sizeof name, "coding <%s> %d", codings[t], kind);
       run(name, "", fields, body, how[kind]);
     }
   run("raw deflate", "", "Content-Encoding: deflate\r\n", raw(hello), LENGTH);

@@ -16,7 +16,7 @@ static CURL *led(struct peer *peer, const char *url, struct curl_slist **lead)
   return easy;
 }
 
-static void told(const char *name, struct peer *peer, int from)
+static void print_cookies(const char *name, struct peer *peer, int from)
 {
   for(int i = from; i < peer->rounds; i++) {
     char *line = strcasestr(peer->heard[i], "\r\nCookie: "), *host = strcasestr(peer->heard[i], "\r\nHost: ");
@@ -61,7 +61,7 @@ static void attributes(void)
       WITH(easy, URL, places[p]);
       curl_easy_perform(easy);
     }
-    told(name, peer, 1);
+    print_cookies(name, peer, 1);
     curl_easy_cleanup(easy), curl_slist_free_all(lead);
     peer_end(peer);
   }
@@ -93,7 +93,7 @@ static void orders(void)
   printf("ALL: %d\n", curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL"));
   go("order after ALL", easy);
   printf("NULL: %d\n", curl_easy_setopt(easy, CURLOPT_COOKIELIST, NULL));
-  told("order", peer, 0);
+  print_cookies("order", peer, 0);
   curl_easy_cleanup(easy), curl_slist_free_all(lead);
   peer_end(peer);
 }
@@ -125,7 +125,7 @@ static void files(void)
       go(name, easy);
       WITH(easy, COOKIELIST, "RELOAD");
       go(name, easy);
-      told(name, peer, 0);
+      print_cookies(name, peer, 0);
       curl_easy_cleanup(easy), curl_slist_free_all(lead);
       peer_end(peer);
     }

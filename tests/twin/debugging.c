@@ -37,7 +37,7 @@ static void run(const char *name, CURL *easy, struct peer *peer)
   snprintf(port, sizeof port, ":%d", peer ? peer->port : 0);
   while((at = strstr(all, port)))
     memmove(at, at + strlen(port), strlen(at + strlen(port)) + 1);
-  printf("%s told: %d%s\n", name, texts > 0, all);
+  printf("%s reported: %d%s\n", name, texts > 0, all);
 }
 
 static size_t give(char *to, size_t size, size_t count, void *user)

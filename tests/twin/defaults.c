@@ -17,42 +17,42 @@ static const char *name_of(void *data)
 /* Which callback got what first; they come in no fixed order. */
 static struct {
   const char *what, *data;
-} told[16];
+} first_calls[16];
 
-static void tell(int which, const char *what, void *data)
+static void note(int which, const char *what, void *data)
 {
-  if(!told[which].what)
-    told[which].what = what, told[which].data = name_of(data);
+  if(!first_calls[which].what)
+    first_calls[which].what = what, first_calls[which].data = name_of(data);
 }
 
-static size_t writes(char *at, size_t size, size_t count, void *data) { return (void)at, tell(0, "write", data), size * count; }
-static size_t heads(char *at, size_t size, size_t count, void *data) { return (void)at, tell(1, "header", data), size * count; }
+static size_t writes(char *at, size_t size, size_t count, void *data) { return (void)at, note(0, "write", data), size * count; }
+static size_t heads(char *at, size_t size, size_t count, void *data) { return (void)at, note(1, "header", data), size * count; }
 static size_t body;
 static size_t reads(char *at, size_t size, size_t count, void *data)
 {
   (void)size, (void)count;
-  tell(2, "read", data);
+  note(2, "read", data);
   if(!body)
     return 0;
   body = 0;
   memcpy(at, "body", 4);
   return 4;
 }
-static int seeks(void *data, curl_off_t offset, int origin) { return (void)offset, (void)origin, tell(3, "seek", data), body = 1, CURL_SEEKFUNC_OK; }
-static int debugs(CURL *easy, curl_infotype kind, char *at, size_t size, void *data) { return (void)easy, (void)kind, (void)at, (void)size, tell(4, "debug", data), 0; }
-static int moves(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) { return (void)a, (void)b, (void)c, (void)d, tell(5, "xferinfo", data), 0; }
-static int old_moves(void *data, double a, double b, double c, double d) { return (void)a, (void)b, (void)c, (void)d, tell(6, "progress", data), 0; }
-static int options(void *data, curl_socket_t fd, curlsocktype kind) { return (void)fd, (void)kind, tell(7, "sockopt", data), CURL_SOCKOPT_OK; }
-static curl_socket_t opens(void *data, curlsocktype kind, struct curl_sockaddr *to) { return (void)kind, tell(8, "open", data), socket(to->family, to->socktype, to->protocol); }
-static int closes(void *data, curl_socket_t fd) { return tell(9, "close", data), close(fd); }
-static int before(void *data, char *a, char *b, int c, int d) { return (void)a, (void)b, (void)c, (void)d, tell(10, "prereq", data), CURL_PREREQFUNC_OK; }
-static int starts(void *state, void *unused, void *data) { return (void)state, (void)unused, tell(11, "resolver", data), 0; }
+static int seeks(void *data, curl_off_t offset, int origin) { return (void)offset, (void)origin, note(3, "seek", data), body = 1, CURL_SEEKFUNC_OK; }
+static int debugs(CURL *easy, curl_infotype kind, char *at, size_t size, void *data) { return (void)easy, (void)kind, (void)at, (void)size, note(4, "debug", data), 0; }
+static int moves(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d) { return (void)a, (void)b, (void)c, (void)d, note(5, "xferinfo", data), 0; }
+static int old_moves(void *data, double a, double b, double c, double d) { return (void)a, (void)b, (void)c, (void)d, note(6, "progress", data), 0; }
+static int options(void *data, curl_socket_t fd, curlsocktype kind) { return (void)fd, (void)kind, note(7, "sockopt", data), CURL_SOCKOPT_OK; }
+static curl_socket_t opens(void *data, curlsocktype kind, struct curl_sockaddr *to) { return (void)kind, note(8, "open", data), socket(to->family, to->socktype, to->protocol); }
+static int closes(void *data, curl_socket_t fd) { return note(9, "close", data), close(fd); }
+static int before(void *data, char *a, char *b, int c, int d) { return (void)a, (void)b, (void)c, (void)d, note(10, "prereq", data), CURL_PREREQFUNC_OK; }
+static int starts(void *state, void *unused, void *data) { return (void)state, (void)unused, note(11, "resolver", data), 0; }
 
 /* Every function, with the data that it has. */
 static void all(const char *name, CURL *easy)
 {
   struct curl_slist *chunked = curl_slist_append(NULL, "Transfer-Encoding: chunked");
-  memset(told, 0, sizeof told);
+  memset(first_calls, 0, sizeof first_calls);
   body = 1;
   curl_easy_setopt(easy, CURLOPT_URL, at("SERVER", "/echo"));
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, writes);
@@ -77,8 +77,8 @@ static void all(const char *name, CURL *easy)
   body = 1;
   printf("%s: code %d\n", name, curl_easy_perform(easy));
   for(int i = 0; i < 16; i++)
-    if(told[i].what)
-      printf("%s, %s: %s\n", name, told[i].what, told[i].data);
+    if(first_calls[i].what)
+      printf("%s, %s: %s\n", name, first_calls[i].what, first_calls[i].data);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
   curl_slist_free_all(chunked);
 }

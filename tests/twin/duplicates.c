@@ -7,7 +7,7 @@
 static CURL *copy_inside;
 static int inside_left;
 
-static void told(const char *name, CURL *easy)
+static void print_infos(const char *name, CURL *easy)
 {
   curl_off_t bytes = -1;
   curl_socket_t fd = -5;
@@ -22,7 +22,7 @@ static size_t copies_itself(char *data, size_t size, size_t count, void *user)
 {
   if(inside_left-- > 0) {
     copy_inside = curl_easy_duphandle(user);
-    told("copy inside", copy_inside);
+    print_infos("copy inside", copy_inside);
   }
   return take(data, size, count, user);
 }
@@ -31,18 +31,18 @@ static void running(void)
 {
   CURLM *multi = curl_multi_init();
   CURL *easy = to("SERVER", "/redirect/1"), *copy;
-  told("fresh copy", copy = curl_easy_duphandle(easy));
+  print_infos("fresh copy", copy = curl_easy_duphandle(easy));
   curl_easy_cleanup(copy);
   WITH(easy, FOLLOWLOCATION, 1L);
   WITH(easy, WRITEFUNCTION, copies_itself);
   WITH(easy, WRITEDATA, easy);
   inside_left = 1;
   go("copied in its write callback", easy);
-  told("original", easy);
-  told("copy of it", copy_inside);
+  print_infos("original", easy);
+  print_infos("copy of it", copy_inside);
   WITH(copy_inside, WRITEDATA, copy_inside);
   go("the copy", copy_inside);
-  told("the copy", copy_inside);
+  print_infos("the copy", copy_inside);
   /* Of one that runs in a multi handle: the copy is in none. */
   WITH(easy, URL, at("SERVER", "/delay/50/bytes/9"));
   WITH(easy, REFERER, "http://from/");
@@ -232,7 +232,7 @@ static void pointers(void)
   WITH(easy, ERRORBUFFER, error);
   copy = curl_easy_duphandle(easy);
   printf("refused: %d", curl_easy_perform(copy));
-  printf(", told %d", *error != 0);
+  printf(", message %d", *error != 0);
   *error = 0;
   copy = (curl_easy_cleanup(copy), curl_easy_duphandle(easy));
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
@@ -316,13 +316,13 @@ static void connected(void)
   size_t n;
   WITH(easy, CONNECT_ONLY, 1L);
   go("connect only", easy);
-  told("connected", easy);
+  print_infos("connected", easy);
   copy = curl_easy_duphandle(easy);
-  told("copy of one that is connected", copy);
+  print_infos("copy of one that is connected", copy);
   printf("send: %d", curl_easy_send(copy, "x", 1, &n));
   printf(", recv: %d\n", curl_easy_recv(copy, first, 1, &n));
   go("it connects for itself", copy);
-  told("it", copy);
+  print_infos("it", copy);
   curl_easy_cleanup(easy);
   printf("send: %d\n", curl_easy_send(copy, "x", 1, &n));
   curl_easy_cleanup(copy);

@@ -1,10 +1,10 @@
-/* An event loop of poll(2) on curl_multi_socket_action: what the socket and the timer callback are told, and curl_multi_assign.
+/* An event loop of poll(2) on curl_multi_socket_action: the calls of the socket and the timer callback, and curl_multi_assign.
  * covers: curl_multi_socket_action, curl_multi_assign, CURLMOPT_SOCKETFUNCTION, CURLMOPT_SOCKETDATA, CURLMOPT_TIMERFUNCTION, CURLMOPT_TIMERDATA */
 #include "twin.h"
 #include <poll.h>
 
 static struct pollfd watched[16];
-static int count, told_in, told_out, told_remove, assigned, timer_set;
+static int count, in_reports, out_reports, removals, assigned, timer_set;
 static long timer = -1;
 static CURLM *multi;
 
@@ -19,15 +19,15 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *o
     printf("wrong pointer\n");
   assigned += of_socket != NULL;
   if(what == CURL_POLL_REMOVE) {
-    told_remove++;
+    removals++;
     if(i < count)
       watched[i] = watched[--count];
     else
-      printf("removed, never told\n");
+      printf("removed, never reported\n");
     return 0;
   }
-  told_in += (what & CURL_POLL_IN) != 0;
-  told_out += (what & CURL_POLL_OUT) != 0;
+  in_reports += (what & CURL_POLL_IN) != 0;
+  out_reports += (what & CURL_POLL_OUT) != 0;
   if(i == count)
     count++, curl_multi_assign(multi, fd, &watched[0]);
   watched[i] = (struct pollfd){.fd = fd, .events = (what & CURL_POLL_IN ? POLLIN : 0) | (what & CURL_POLL_OUT ? POLLOUT : 0)};
@@ -64,8 +64,8 @@ static void loop(const char *name)
   }
   printf("%s: running %d, watched %d, timer set %d\n", name, running, count, timer_set > 0);
   if(strstr(name, "delay")) /* the others may be over before anything must be waited for */
-    printf("%s told: in %d out %d removed %d, pointer came back %d\n", name, told_in > 0, told_out > 0, told_remove > 0, assigned > 0);
-  told_in = told_out = told_remove = assigned = timer_set = 0;
+    printf("%s reported: in %d out %d removed %d, pointer came back %d\n", name, in_reports > 0, out_reports > 0, removals > 0, assigned > 0);
+  in_reports = out_reports = removals = assigned = timer_set = 0;
 }
 
 int main(void)
@@ -78,7 +78,7 @@ int main(void)
     CURL *easy = to("SERVER", paths[i]);
     int left, running = -1;
     WITH(easy, FOLLOWLOCATION, 1L);
-    printf("add: %d, timer told at once %d\n", curl_multi_add_handle(multi, easy), timer_set > 0 && timer == 0);
+    printf("add: %d, timer set at once %d\n", curl_multi_add_handle(multi, easy), timer_set > 0 && timer == 0);
     got = 0;
     loop(paths[i]);
     CURLMsg *message = curl_multi_info_read(multi, &left);

@@ -202,7 +202,7 @@ static void odd_servers(void)
     WITH(easy, FTP_SKIP_PASV_IP, skip);
     WITH(easy, OPENSOCKETFUNCTION, show);
     WITH(easy, OPENSOCKETDATA, &opened);
-    go("told another address", easy);
+    go("another address in the reply", easy);
     curl_easy_cleanup(easy);
   }
   CURL *easy = to("FTP_SILENT", "/top");

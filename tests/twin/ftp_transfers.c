@@ -1,4 +1,4 @@
-/* FTP's data connections: active ones by every form of CURLOPT_FTPPORT, passive ones that are refused or told a wrong address, uploads
+/* FTP's data connections: active ones by every form of CURLOPT_FTPPORT, passive ones that are refused or get a wrong address, uploads
  * added to, resumed and cut, downloads that end early, and what the replies around them are taken for.
  * covers: CURLOPT_FTPPORT, CURLOPT_FTP_USE_EPRT, CURLOPT_FTP_USE_EPSV, CURLOPT_FTP_SKIP_PASV_IP, CURLOPT_APPEND, CURLOPT_RESUME_FROM_LARGE, CURLOPT_INFILESIZE,
  * covers: CURLOPT_MAXFILESIZE, CURLOPT_IGNORE_CONTENT_LENGTH, CURLOPT_CRLF, CURLOPT_TRANSFERTEXT, CURLOPT_FTP_ACCOUNT, CURLOPT_FTP_ALTERNATIVE_TO_USER */

@@ -1,4 +1,4 @@
-/* CURLOPT_WILDCARDMATCH: listings of several makes, what the chunk callbacks are told of each entry, and what each of their answers and
+/* CURLOPT_WILDCARDMATCH: listings of several makes, what the chunk callbacks get about each entry, and what each of their answers and
  * those of an own matching function do.
  * covers: CURLOPT_WILDCARDMATCH, CURLOPT_CHUNK_BGN_FUNCTION, CURLOPT_CHUNK_END_FUNCTION, CURLOPT_CHUNK_DATA, CURLOPT_FNMATCH_FUNCTION, CURLOPT_FNMATCH_DATA,
  * covers: CURLOPT_FTP_FILEMETHOD, CURLOPT_WRITEFUNCTION */

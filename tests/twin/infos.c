@@ -20,8 +20,8 @@ static void show(const char *when, CURL *easy)
     printf("%s %s: %ld\n", when, longs[i].name, number(easy, longs[i].id));
   for(size_t i = 0; i < sizeof texts / sizeof *texts; i++)
   { /* 8 tells schemes in lower case. */
-    const char *told = text(easy, texts[i].id);
-    printf("%s %s: %s\n", when, texts[i].name, strcmp(told, "HTTP") ? told : "http");
+    const char *value = text(easy, texts[i].id);
+    printf("%s %s: %s\n", when, texts[i].name, strcmp(value, "HTTP") ? value : "http");
   }
   for(size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
     curl_off_t value = -77;

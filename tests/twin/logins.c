@@ -24,7 +24,7 @@ int main(void)
       printf("%s offered: %ld\n", name, number(easy, CURLINFO_HTTPAUTH_AVAIL));
       curl_easy_cleanup(easy);
     }
-  /* With CURLAUTH_ONLY the first request asks; a server that wants nothing to be proved is told nothing, and a body waits. */
+  /* With CURLAUTH_ONLY the first request asks; a server that wants nothing to be proved receives no login, and a body waits. */
   for(int i = 0; i < 6; i++) {
     struct peer *peer = peer_new();
     char name[32];

@@ -55,7 +55,7 @@ static void set(CURL *easy, const char *steps, curl_mime **mime)
 }
 
 /* Request line and body of each round; a form's body is only counted. */
-static void told(const char *name, CURL *easy, struct peer *peer)
+static void print_requests(const char *name, CURL *easy, struct peer *peer)
 {
   printf("%s method: %s\n", name, text(easy, CURLINFO_EFFECTIVE_METHOD));
   for(int i = 0; i < peer->rounds; i++) {
@@ -97,7 +97,7 @@ static void run(const char *name, const char *steps, const char *first_says, con
     set(easy, steps_again, &mime);
     go(name, easy);
   }
-  told(name, easy, peer);
+  print_requests(name, easy, peer);
   curl_easy_cleanup(easy);
   curl_mime_free(mime);
   curl_slist_free_all(none);

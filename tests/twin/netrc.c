@@ -1,11 +1,11 @@
-/* Whose name and password a server is told: netrc files of every shape and in every mode, against the URL, USERPWD, USERNAME and PASSWORD,
+/* Which name and password a server receives: netrc files of every shape and in every mode, against the URL, USERPWD, USERNAME and PASSWORD,
  * and after redirects.
  * covers: CURLOPT_NETRC, CURLOPT_NETRC_FILE, CURLOPT_USERPWD, CURLOPT_USERNAME, CURLOPT_PASSWORD, CURLOPT_UNRESTRICTED_AUTH, CURLOPT_CONNECT_TO,
  * covers: CURLOPT_XOAUTH2_BEARER, CURLOPT_LOGIN_OPTIONS */
 #include "peer.h"
 
 /* What Authorization said, decoded. */
-static void told(const char *name, struct peer *peer)
+static void print_login(const char *name, struct peer *peer)
 {
   for(int i = 0; i < peer->rounds; i++) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -46,7 +46,7 @@ static void run(const char *name, const char *url, long mode, const char *file, 
     WITH(easy, PASSWORD, password);
   go(name, easy);
   printf("%s says: %d\n", name, *error != 0);
-  told(name, peer);
+  print_login(name, peer);
   curl_easy_cleanup(easy);
   curl_slist_free_all(lead);
   peer_end(peer);
@@ -133,7 +133,7 @@ int main(void)
         WITH(easy, FOLLOWLOCATION, 1L), WITH(easy, UNRESTRICTED_AUTH, free_);
         snprintf(name, sizeof name, "entries %d place %d %ld", e, p, free_);
         go(name, easy);
-        told(name, peer);
+        print_login(name, peer);
         curl_easy_cleanup(easy), curl_slist_free_all(lead);
         peer_end(peer);
       }

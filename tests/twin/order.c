@@ -18,7 +18,7 @@ static void event(const char *name)
   snprintf(events + length, sizeof events - length, "%s ", name);
 }
 
-static void told(const char *name, CURLcode code)
+static void print_events(const char *name, CURLcode code)
 {
   printf("%s: code %d, %s\n", name, code, events);
   *events = 0;
@@ -61,7 +61,7 @@ static int on_start(void *resolver, void *reserved, void *user)
 
 static int on_debug(CURL *easy, curl_infotype kind, char *data, size_t size, void *user)
 {
-  /* What is received is told in another order since 8. */
+  /* What is received is reported in another order since 8. */
   static const char *const names[] = {NULL, NULL, ">head", NULL, ">data"};
   (void)easy, (void)data, (void)size, (void)user;
   if(kind > 0 && kind < 5 && names[kind])
@@ -123,17 +123,17 @@ static CURL *watched(const char *path)
 
 static void ended(const char *name, CURL *easy)
 {
-  told(name, curl_easy_perform(easy));
+  print_events(name, curl_easy_perform(easy));
   curl_easy_cleanup(easy);
-  told("cleaned up", 0);
+  print_events("cleaned up", 0);
 }
 
 static void single(void)
 {
   struct curl_slist *plain = curl_slist_append(NULL, "Expect:");
   CURL *easy = watched("/bytes/10");
-  told("get", curl_easy_perform(easy));
-  told("again", curl_easy_perform(easy));
+  print_events("get", curl_easy_perform(easy));
+  print_events("again", curl_easy_perform(easy));
   WITH(easy, URL, at("SERVER", "/last/bytes/10"));
   ended("the last on its connection", easy);
   ended("empty", watched("/bytes/0"));

@@ -6,7 +6,7 @@
 #include <sys/epoll.h>
 
 static CURLM *multi;
-static int queue, told, answer, timer_answer, want_log;
+static int queue, socket_calls, answer, timer_answer, want_log;
 static long timer;
 static char events[512];
 static const char *function, *inside_name;
@@ -25,7 +25,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *a
   static const char *const names[] = {"0", "in", "out", "in+out", "removed"};
   struct epoll_event wanted = {.data.fd = fd};
   char text[64];
-  told++;
+  socket_calls++;
   snprintf(text, sizeof text, " %s%s%s%s", function ? function : "", names[what], assigned ? "*" : "", user ? (char *)user : "");
   if(want_log)
     event(text);
@@ -126,7 +126,7 @@ static void replaced(void)
   printf("assign to what is gone: %d\n", curl_multi_assign(multi, fd, &multi));
   curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
   curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, NULL);
-  /* None at all: the descriptors wanted are still those told before. */
+  /* None at all: the descriptors wanted are still those reported before. */
   easy = begin("/delay/60/bytes/5");
   turn(100, waits_for_answer);
   *events = 0;
@@ -205,7 +205,7 @@ int main(void)
   curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
   want_log = 1;
   CURL *easy = begin("/delay/60/bytes/5");
-  printf("nothing before its time: %d, told %d\n", curl_multi_socket_action(multi, 77, CURL_CSELECT_IN, &running), told);
+  printf("nothing before its time: %d, calls %d\n", curl_multi_socket_action(multi, 77, CURL_CSELECT_IN, &running), socket_calls);
   printf("running: %d\n", running);
   turn(1000, NULL);
   end("plain", easy);

@@ -142,7 +142,7 @@ static void receiving(void)
   for(size_t path = 0; path < sizeof paths / sizeof *paths; path++)
     for(enum place place = STATUS; place < PLACES; place++)
       for(int by_others = 0; by_others < 2; by_others++) {
-        /* Whether a small body comes in one piece, and when progress is told, is chance. */
+        /* Whether a small body comes in one piece, and when progress is reported, is chance. */
         if(place == LATER && path != 4 || place == PROGRESS && path != 4)
           continue;
         pausing(paths[path], place, 1 + (place == STATUS) * 2);

@@ -1,4 +1,4 @@
-/* CURLOPT_XFERINFOFUNCTION and CURLOPT_PROGRESSFUNCTION: the first and last numbers they are told, and what their answers do.
+/* CURLOPT_XFERINFOFUNCTION and CURLOPT_PROGRESSFUNCTION: the first and last numbers they get, and what their answers do.
  * covers: CURLOPT_XFERINFOFUNCTION, CURLOPT_XFERINFODATA, CURLOPT_PROGRESSFUNCTION, CURLOPT_NOPROGRESS */
 #include "peer.h"
 

@@ -1,17 +1,17 @@
 /* Rate limits in both directions, set before and changed during a transfer, and transfers that are too slow: how long they take, about, what
- * progress is told at the end, and what they end with.
+ * progress is reported at the end, and what they end with.
  * covers: CURLOPT_MAX_RECV_SPEED_LARGE, CURLOPT_MAX_SEND_SPEED_LARGE, CURLOPT_LOW_SPEED_LIMIT, CURLOPT_LOW_SPEED_TIME, CURLOPT_XFERINFOFUNCTION, CURLINFO_SPEED_DOWNLOAD_T, CURLINFO_SPEED_UPLOAD_T */
 #include "peer.h"
 
 static curl_off_t last[4];
-static int rising, told;
+static int rising, progress_calls;
 
 static int on_progress(void *user, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up)
 {
   (void)user;
   rising = rising && down >= last[1] && up >= last[3];
   last[0] = down_total, last[1] = down, last[2] = up_total, last[3] = up;
-  told++;
+  progress_calls++;
   return 0;
 }
 
@@ -22,7 +22,7 @@ static CURL *limited(const char *path)
   WITH(easy, NOPROGRESS, 0L);
   WITH(easy, BUFFERSIZE, 1024L);
   memset(last, 0, sizeof last);
-  rising = 1, told = 0;
+  rising = 1, progress_calls = 0;
   return easy;
 }
 
@@ -38,7 +38,7 @@ static void figures(const char *name, CURL *easy, double began)
   double seconds = now_s() - began;
   curl_easy_getinfo(easy, CURLINFO_SPEED_DOWNLOAD_T, &down);
   curl_easy_getinfo(easy, CURLINFO_SPEED_UPLOAD_T, &up);
-  printf("%s: took %s, rising %d, told %d, last %lld %lld %lld %lld, speeds %d %d\n", name, took(seconds), rising, told > 0, (long long)last[0], (long long)last[1],
+  printf("%s: took %s, rising %d, calls %d, last %lld %lld %lld %lld, speeds %d %d\n", name, took(seconds), rising, progress_calls > 0, (long long)last[0], (long long)last[1],
          (long long)last[2], (long long)last[3], down > 0, up > 0);
   curl_easy_cleanup(easy);
 }
@@ -174,7 +174,7 @@ static void too_slow(struct curl_slist *lines)
   char error[CURL_ERROR_SIZE] = "";
   WITH(easy, ERRORBUFFER, error);
   go("nobody reads", easy);
-  printf("nobody reads: told of too slow %d, total %lld, some sent %d, not all %d\n", strstr(error, "Operation too slow") != NULL, (long long)last[2], last[3] > 0, last[3] < 50000000);
+  printf("nobody reads: reported as too slow %d, total %lld, some sent %d, not all %d\n", strstr(error, "Operation too slow") != NULL, (long long)last[2], last[3] > 0, last[3] < 50000000);
   curl_easy_cleanup(easy);
   close(deaf->listener);
   free(deaf);

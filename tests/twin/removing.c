@@ -4,7 +4,7 @@
 
 static CURLM *multi;
 static CURL *other, *self;
-static int told;
+static int callbacks;
 static const char *where;
 
 static void call(void)
@@ -12,7 +12,7 @@ static void call(void)
   int running;
   long ms;
   CURL *fresh;
-  if(told++)
+  if(callbacks++)
     return;
   printf("in %s: add %d, remove self %d, remove other %d, perform %d, socket_action %d, timeout %d, wait %d, cleanup %d\n", where,
          curl_multi_add_handle(multi, other), curl_multi_remove_handle(multi, self), curl_multi_remove_handle(multi, other),
@@ -39,7 +39,7 @@ int main(void)
     multi = curl_multi_init();
     self = to("SERVER", i == 2 ? "/sum" : "/bytes/10");
     other = to("SERVER", "/bytes/3");
-    told = 0;
+    callbacks = 0;
     switch(i) {
     case 0: where = "write", curl_easy_setopt(self, CURLOPT_WRITEFUNCTION, on_write); break;
     case 1: where = "header", curl_easy_setopt(self, CURLOPT_HEADERFUNCTION, on_write); break;
@@ -53,7 +53,7 @@ int main(void)
     while(curl_multi_perform(multi, &running) == CURLM_OK && running)
       curl_multi_poll(multi, NULL, 0, 1000, NULL);
     CURLMsg *message = curl_multi_info_read(multi, &left);
-    printf("%s ends: %d, told %d\n", where, message ? (int)message->data.result : -1, told > 0);
+    printf("%s ends: %d, called %d\n", where, message ? (int)message->data.result : -1, callbacks > 0);
     printf("%s remove: %d %d\n", where, curl_multi_remove_handle(multi, self), curl_multi_remove_handle(multi, other));
     curl_easy_cleanup(self), curl_easy_cleanup(other);
     curl_multi_cleanup(multi);

@@ -67,7 +67,7 @@ static int second_close(void *user, curl_socket_t fd)
   return on_close(user, fd);
 }
 
-static void told(const char *name, CURL *easy)
+static void perform(const char *name, CURL *easy)
 {
   CURLcode code = curl_easy_perform(easy);
   printf("%s: code %d, connections %ld,%s\n", name, code, number(easy, CURLINFO_NUM_CONNECTS), log_);
@@ -98,27 +98,27 @@ static void ended(CURL *easy)
 static void kept(void)
 {
   CURL *easy = watched("/bytes/3");
-  told("fresh", easy);
+  perform("fresh", easy);
   option_answer = CURL_SOCKOPT_ERROR; /* nobody asks */
   open_answer = 1;
-  told("kept, refusals unasked", easy);
+  perform("kept, refusals unasked", easy);
   WITH(easy, FRESH_CONNECT, 1L);
   open_answer = 0;
-  told("fresh demanded, option fails", easy);
+  perform("fresh demanded, option fails", easy);
   option_answer = 0;
-  told("fresh demanded", easy);
+  perform("fresh demanded", easy);
   WITH(easy, FRESH_CONNECT, 0L);
   prereq_answer = CURL_PREREQFUNC_ABORT;
-  told("kept, request refused", easy);
+  perform("kept, request refused", easy);
   prereq_answer = 0;
-  told("after the refusal", easy);
+  perform("after the refusal", easy);
   WITH(easy, FORBID_REUSE, 1L);
-  told("not to be kept", easy);
-  told("so another", easy);
+  perform("not to be kept", easy);
+  perform("so another", easy);
   WITH(easy, FORBID_REUSE, 0L);
   close_answer = 1; /* means nothing */
   WITH(easy, URL, at("SERVER", "/last/bytes/3"));
-  told("the last, close answers 1", easy);
+  perform("the last, close answers 1", easy);
   ended(easy);
 }
 
@@ -126,20 +126,20 @@ static void kept(void)
 static void replaced(void)
 {
   CURL *easy = watched("/bytes/3");
-  told("made with the first", easy);
+  perform("made with the first", easy);
   WITH(easy, CLOSESOCKETFUNCTION, second_close);
   WITH(easy, CLOSESOCKETDATA, "d");
-  told("kept", easy);
+  perform("kept", easy);
   WITH(easy, URL, at("PROXY", "/last/bytes/3"));
-  told("elsewhere, made with the second", easy);
+  perform("elsewhere, made with the second", easy);
   ended(easy);
   easy = watched("/bytes/3");
-  told("made with a function", easy);
+  perform("made with a function", easy);
   WITH(easy, CLOSESOCKETFUNCTION, NULL);
   ended(easy);
   easy = watched("/bytes/3");
   WITH(easy, CLOSESOCKETFUNCTION, NULL);
-  told("made without", easy);
+  perform("made without", easy);
   WITH(easy, CLOSESOCKETFUNCTION, on_close);
   ended(easy);
   /* In a multi handle, which outlives the easy handle. */
@@ -167,7 +167,7 @@ static void opened(void)
     char ip[64];
     open_answer = answer;
     got = 0;
-    told(names[answer], easy);
+    perform(names[answer], easy);
     printf("%s: bytes %zu, at %s, the port %d, own %d\n", names[answer], got, text(easy, CURLINFO_PRIMARY_IP), number(easy, CURLINFO_PRIMARY_PORT) == atoi(port_of("SERVER")), number(easy, CURLINFO_LOCAL_PORT) > 0);
     ended(easy);
   }
@@ -181,7 +181,7 @@ static void opened(void)
   WITH(easy, URL, url);
   WITH(easy, RESOLVE, pins);
   open_answer = 6;
-  told("second address", easy);
+  perform("second address", easy);
   ended(easy);
   curl_slist_free_all(pins);
 }
@@ -198,9 +198,9 @@ static void options(void)
     }
     snprintf(name, sizeof name, "sockopt %d", answers[i]);
     option_answer = answers[i];
-    told(name, easy);
+    perform(name, easy);
     option_answer = 0;
-    told("then", easy);
+    perform("then", easy);
     ended(easy);
   }
 }

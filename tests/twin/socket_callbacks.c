@@ -1,4 +1,4 @@
-/* The open, set-up, pre-request, resolver and close callbacks: what they are told, in which order, and what their answers do; socket
+/* The open, set-up, pre-request, resolver and close callbacks: what they get, in which order, and what their answers do; socket
  * options as the system has them; names led elsewhere.
  * covers: CURLOPT_OPENSOCKETFUNCTION, CURLOPT_OPENSOCKETDATA, CURLOPT_CLOSESOCKETFUNCTION, CURLOPT_CLOSESOCKETDATA, CURLOPT_SOCKOPTFUNCTION,
  * covers: CURLOPT_SOCKOPTDATA, CURLOPT_PREREQFUNCTION, CURLOPT_PREREQDATA, CURLOPT_RESOLVER_START_FUNCTION, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE, CURLOPT_TCP_NODELAY, CURLOPT_TCP_KEEPALIVE */

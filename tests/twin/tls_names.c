@@ -44,13 +44,13 @@ static void names(void)
 static void pins(void)
 {
   char good[128] = "", name[64], several[400], line[128];
-  /* The key of the server, as it is told. */
+  /* The key of the server, as CURLINFO_CERTINFO has it. */
   CURL *easy = named("localhost");
-  struct curl_certinfo *told = NULL;
+  struct curl_certinfo *info = NULL;
   WITH(easy, CERTINFO, 1L);
-  go("told", easy);
-  curl_easy_getinfo(easy, CURLINFO_CERTINFO, &told);
-  for(struct curl_slist *field = told && told->num_of_certs ? told->certinfo[0] : NULL; field; field = field->next)
+  go("certificates reported", easy);
+  curl_easy_getinfo(easy, CURLINFO_CERTINFO, &info);
+  for(struct curl_slist *field = info && info->num_of_certs ? info->certinfo[0] : NULL; field; field = field->next)
     if(!strncmp(field->data, "Cert:", 5))
       write_file("pinned-cert.pem", field->data + 5);
   curl_easy_cleanup(easy);

@@ -148,15 +148,15 @@ static void demands(void)
 /* As programs ask that trust the code alone, or the backend alone. */
 static size_t looks_inside(char *data, size_t size, size_t count, void *easy)
 {
-  static int told;
+  static int infos_read;
   (void)data;
   const CURLINFO infos[] = {CURLINFO_TLS_SESSION, CURLINFO_TLS_SSL_PTR};
-  for(int i = 0; i < 2 && told < 2; i++, told++) {
+  for(int i = 0; i < 2 && infos_read < 2; i++, infos_read++) {
     const struct curl_tlssessioninfo *session = NULL;
     CURLcode code = curl_easy_getinfo(easy, infos[i], &session);
     printf("inside %d: code %d\n", i, code);
     printf("inside %d: %s\n", i, code || (session && session->internals) ? "no NULL to be used" : "NULL");
-    printf("inside %d: told %d\n", i, session != NULL);
+    printf("inside %d: session %d\n", i, session != NULL);
   }
   return size * count;
 }
@@ -169,7 +169,7 @@ static void certificates(void)
   curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found);
   printf("before: %d\n", found ? found->num_of_certs : -1);
   WITH(easy, CERTINFO, 1L);
-  go("told", easy);
+  go("certificates reported", easy);
   curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found);
   printf("asked: %d\n", found ? found->num_of_certs : -1);
   for(int i = 0; found && i < found->num_of_certs; i++)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The Rust crate `curl`'s own tests, built for Windows against this libcurl's import library and run on Wine: nobody here wrote them.
 # Needs link-windows.sh's folder; tests/windows/run.sh calls it. Left out: `atexit`, which asks a server of the Internet, and
-# `dns_servers`, which wants a libcurl that can't be told its name servers.
+# `dns_servers`, which wants a libcurl without an option for name servers.
 # Usage: tests/windows/curl-crate.sh LIB_DIR
 set -eu
 lib=$(cd "${1:?library folder}" && pwd)
@@ -21,7 +21,7 @@ if [ ! -d "$copy" ]; then
 	cp -r "$source" "$copy.new"
 	chmod -R u+w "$copy.new"
 	printf '\n[workspace]\n' >>"$copy.new/Cargo.toml"
-	# What its build script would look for is told: this libcurl.
+	# Its build script uses this libcurl without searching for one.
 	mkdir -p "$copy.new/.cargo"
 	mv "$copy.new" "$copy"
 fi

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 quick= limit=1200
 [ "${1:-}" != --quick ] || { quick=yes limit=600 && shift; }
 
-# What one run can tell is told in one run. Wine's processes, beside much else, end without a word now and then, or do not end: a step
+# One run reports all that it can. Wine's processes, beside much else, end without a word now and then, or do not end: a step
 # has as long as it ever needs. What did not end is run once more, and so are the tests that failed, alone; which is said. A compiler's
 # error names no test and fails at once.
 failed=

@@ -50,7 +50,7 @@ fn said(output: &Output) -> String {
 
 /// Describes the result, including the status: Wine has its own codes for programs that do not start or
 /// crash.
-fn told(output: &Output) -> String {
+fn described(output: &Output) -> String {
     format!("{} {}", output.status, said(output))
 }
 
@@ -116,13 +116,13 @@ fn no_name_of_others_is_a_device_or_a_stream() {
     for name in server_says {
         let url = server.url(&format!("/x?{}", name.replace(' ', "+")));
         let out = run(folder.path(), &["-sSOJ", &url]);
-        assert!(out.status.success(), "{name}: {}", told(&out));
+        assert!(out.status.success(), "{name}: {}", described(&out));
     }
     for path in ["/nul", "/Aux.h", "/a:b"] {
         assert!(run(folder.path(), &["-sSO", &server.url(path)]).status.success(), "{path}");
     }
     let out = run(folder.path(), &["-sS", &format!("{}{{prn,lpt1.txt}}", server.url("/")), "-o", "#1"]);
-    assert!(out.status.success(), "{}", told(&out));
+    assert!(out.status.success(), "{}", described(&out));
     let expected = [
         "Aux_h",
         "COM1 _log",
@@ -150,7 +150,7 @@ fn names_that_the_user_wrote_are_as_written() {
     let url = server.url("/bytes/10");
     for name in ["NUL", "sub\\p\u{fc}\u{20ac}\u{1f980}.bin"] {
         let out = run(folder.path(), &["-sS", "--create-dirs", "-o", name, &url]);
-        assert!(out.status.success(), "{name}: {}", told(&out));
+        assert!(out.status.success(), "{name}: {}", described(&out));
     }
     assert_eq!(names(folder.path()), ["sub"]);
     assert_eq!(names(&folder.path().join("sub")), ["p\u{fc}\u{20ac}\u{1f980}.bin"]);
@@ -220,7 +220,7 @@ fn each_kind_of_transfer() {
     fs::write(folder.path().join("ca.pem"), authority.ca_pem()).unwrap();
     let url = tls.url("/bytes/100000");
     let out = run(folder.path(), &["-sS", "--cacert", "ca.pem", "-o", "tls", &url]);
-    assert!(out.status.success(), "{}", told(&out));
+    assert!(out.status.success(), "{}", described(&out));
     assert_eq!(fs::metadata(folder.path().join("tls")).unwrap().len(), 100_000);
     // The system's own store does not know that authority.
     assert_eq!(run(folder.path(), &["-sS", &url]).status.code(), Some(60));
@@ -240,11 +240,11 @@ fn each_kind_of_transfer() {
     let http = HttpServer::plain();
     let many = http.url("/bytes/[1-40]");
     let out = run(folder.path(), &["-sSZ", "-o", "many#1", &many]);
-    assert!(out.status.success(), "{}", told(&out));
+    assert!(out.status.success(), "{}", described(&out));
     assert_eq!(fs::metadata(folder.path().join("many40")).unwrap().len(), 40);
 
     let out = run(folder.path(), &["-sS", "--segments", "4", "-o", "parts", &http.url("/bytes/5000000")]);
-    assert!(out.status.success(), "{}", told(&out));
+    assert!(out.status.success(), "{}", described(&out));
     assert_eq!(fs::metadata(folder.path().join("parts")).unwrap().len(), 5_000_000);
     assert!(!names(folder.path()).iter().any(|name| name.contains(".part")));
 }
@@ -305,11 +305,11 @@ fn the_systems_store_is_trusted() {
         .arg(&program)
         .output()
         .unwrap();
-    assert!(built.status.success(), "{}", told(&built));
+    assert!(built.status.success(), "{}", described(&built));
     let trust = |words: &[&str]| {
         let mut command = Command::new(std::env::var_os("WINE").unwrap_or_else(|| "wine".into()));
         let out = command.arg(&program).args(words).current_dir(folder.path()).output().unwrap();
-        assert!(out.status.success(), "{words:?}: {}", told(&out));
+        assert!(out.status.success(), "{words:?}: {}", described(&out));
     };
     let (authority, other) = (Authority::new(), Authority::new());
     let server = HttpServer::tls(authority.good().server_config().unwrap());
@@ -361,7 +361,7 @@ fn secrets_go_to_the_file_that_is_named() {
         let mut command = tool(folder.path());
         command.env("SSLKEYLOGFILE", &named).args(["-sS", "--cacert", "ca.pem", &server.url("/bytes/3")]);
         let out = command.output().unwrap();
-        assert!(out.status.success(), "{}", told(&out));
+        assert!(out.status.success(), "{}", described(&out));
         let text = text(folder.path(), "keys \u{20ac}.txt");
         assert_eq!(text.matches("CLIENT_TRAFFIC_SECRET_0 ").count(), count, "{text}");
     }

@@ -190,9 +190,9 @@ fn nginx_is_asked_by_its_etag() {
     let home = Home(folder_with("ca.pem", authority.ca_pem()));
     for url in [nginx.http("/bytes-300000"), nginx.https("/bytes-300000")] {
         for outcome in ["miss", "revalidated", "revalidated"] {
-            let told = home.get(&["--cacert", "ca.pem", "-H", "Cache-Control: max-age=0", "-o", "f", &url]);
-            let told = told.replace(" hit", " revalidated");
-            assert_eq!(told, format!("|200 {outcome}"), "{url}");
+            let output = home.get(&["--cacert", "ca.pem", "-H", "Cache-Control: max-age=0", "-o", "f", &url]);
+            let output = output.replace(" hit", " revalidated");
+            assert_eq!(output, format!("|200 {outcome}"), "{url}");
             assert!(fs::read(home.0.join("f")).unwrap() == pattern(300_000));
         }
     }
@@ -577,9 +577,9 @@ fn reports_name_the_result_of_the_cache() {
     for _ in 0..2 {
         let ran = home.ran(&["-L", "-v", "--har", "har", &url]);
         let archive = fs::read_to_string(home.0.join("har")).unwrap();
-        let told =
+        let in_archive =
             archive.split("\"_cache\":\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
-        outcomes.push(told.collect::<Vec<_>>());
+        outcomes.push(in_archive.collect::<Vec<_>>());
         assert!(archive.contains("/f?q") && archive.matches("\"status\":200").count() == 1, "{archive}");
         assert!(archive.contains("{\"name\":\"X-Own\",\"value\":\"1\"}"), "{archive}");
         assert!(ran.stderr.contains("* Cache: "), "{}", ran.stderr);
@@ -663,8 +663,8 @@ fn damaged_entries_are_misses() {
     let (head, body) = (home.the_only(".head"), home.the_only(".body"));
     let (good_head, good_body) = (fs::read(&head).unwrap(), fs::read(&body).unwrap());
     let misses = |what: &str| {
-        let told = home.get(&[&url]);
-        assert!(told.starts_with("body ") && told.ends_with("|200 miss"), "{what}: {told}");
+        let output = home.get(&[&url]);
+        assert!(output.starts_with("body ") && output.ends_with("|200 miss"), "{what}: {output}");
         assert_eq!((home.files(".head").len(), home.files(".body").len()), (1, 1), "{what}");
         for file in home.files("c/") {
             fs::remove_file(file).unwrap();
@@ -695,8 +695,8 @@ fn damaged_entries_are_misses() {
     set(&good_head, &good_body);
     fs::remove_file(&body).unwrap();
     assert!(run("mkfifo", &[body.to_str().unwrap()], &home.0).status.success());
-    let told = home.get(&[&url]);
-    assert!(told.ends_with("|200 miss"), "{told}");
+    let output = home.get(&[&url]);
+    assert!(output.ends_with("|200 miss"), "{output}");
     set(&good_head, &good_body);
     assert_eq!(home.get(&[&url]), "body 1|200 hit");
 }
@@ -783,8 +783,8 @@ fn large_bodies_are_not_held_in_memory() {
         let words = ["-c", measured, tool(), "-sS", "--cache", "c", "-H", "Cache-Control: max-stale"];
         let about = ["-w", "%{cache} %{size_download}", "-o", "f", &nginx.http("/large")];
         let out = run("python3", &[&words[..], &about].concat(), &home.0);
-        let told = String::from_utf8_lossy(&out.stdout);
-        let peak_kib = told.strip_prefix(&format!("{outcome} 24000000 ")).expect("as told").trim();
-        assert!(peak_kib.parse::<u64>().unwrap() < 34_000, "{told}");
+        let output = String::from_utf8_lossy(&out.stdout);
+        let peak_kib = output.strip_prefix(&format!("{outcome} 24000000 ")).expect("the format of -w").trim();
+        assert!(peak_kib.parse::<u64>().unwrap() < 34_000, "{output}");
     }
 }

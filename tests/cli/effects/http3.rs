@@ -26,7 +26,7 @@ impl Site {
     }
 }
 
-const TOLD: [&str; 4] =
+const WRITE_OUT: [&str; 4] =
     ["-o", "out", "-w", "%{http_version} %{response_code} %{num_connects} %{size_download}\\n"];
 
 // covers: --http3-only, --http3
@@ -36,7 +36,7 @@ fn one_connection_serves_many_requests() {
     let (small, large) = (site.server.https("/bytes-10"), site.server.https("/bytes-300000"));
     for flag in ["--http3-only", "--http3"] {
         let more = ["-o", "out2", small.as_str(), "-o", "out3", &large];
-        let ran = site.run(&[&[flag], &TOLD[..], &[&large], &more[..]].concat());
+        let ran = site.run(&[&[flag], &WRITE_OUT[..], &[&large], &more[..]].concat());
         let lines: Vec<_> = ran.stdout.lines().collect();
         assert_eq!(lines, ["3 200 1 300000", "3 200 0 10", "3 200 0 300000"], "{flag}: {}", ran.stderr);
     }
@@ -92,7 +92,8 @@ fn uploads_leave_whole() {
     std::fs::write(folder.join("body"), &body).unwrap();
     let path = folder.join("body");
     let ran = site.run(
-        &[&["--http3-only", "-T", path.to_str().unwrap()], &TOLD[..], &[&site.server.https("/up")]].concat(),
+        &[&["--http3-only", "-T", path.to_str().unwrap()], &WRITE_OUT[..], &[&site.server.https("/up")]]
+            .concat(),
     );
     assert!(ran.stdout.starts_with("3 "), "{} {}", ran.stdout, ran.stderr);
     let asked = site.server.origin.requests();
@@ -106,7 +107,7 @@ fn uploads_leave_whole() {
 fn http3_falls_back_without_quic_and_http3_only_fails() {
     let site = Site::start(Http2Kind::Nginx);
     let url = site.server.https("/bytes-10");
-    let ran = site.run(&[&["--http3"], &TOLD[..], &[&url]].concat());
+    let ran = site.run(&[&["--http3"], &WRITE_OUT[..], &[&url]].concat());
     assert_eq!(ran.stdout, "2 200 1 10\n", "{}", ran.stderr);
     assert_eq!(site.run(&["--http3-only", "--connect-timeout", "3", &url]).code, 7);
     let ran = site.run(&["--http3-only", "http://localhost/"]);
@@ -257,29 +258,29 @@ fn alt_svc_leads_to_http3() {
     let port = url.trim_end_matches("/bytes-10").rsplit(':').next().unwrap();
     let folder = empty_folder();
     let file = folder.join("altsvc").display().to_string();
-    let told = |words: &[&str]| site.run(&[&["--alt-svc", &file], words, &TOLD, &[&url]].concat());
-    assert_eq!(told(&[]).stdout, "2 200 1 10\n");
+    let run = |words: &[&str]| site.run(&[&["--alt-svc", &file], words, &WRITE_OUT, &[&url]].concat());
+    assert_eq!(run(&[]).stdout, "2 200 1 10\n");
     let kept = std::fs::read_to_string(&file).unwrap();
     assert!(kept.contains(&format!("h2 localhost {port} h3 localhost {port} \"")), "{kept}");
-    let ran = told(&[]);
+    let ran = run(&[]);
     assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
-    assert_eq!(told(&["--http2"]).stdout, "2 200 1 10\n");
-    assert_eq!(told(&["--http1.1"]).stdout, "1.1 200 1 10\n");
+    assert_eq!(run(&["--http2"]).stdout, "2 200 1 10\n");
+    assert_eq!(run(&["--http1.1"]).stdout, "1.1 200 1 10\n");
     // An open connection is reused; the announcement affects new ones.
     let fresh = folder.join("fresh").display().to_string();
-    let ran = site.run(&[&["--alt-svc", &fresh], &TOLD[..], &[&url, "-o", "out2", &url]].concat());
+    let ran = site.run(&[&["--alt-svc", &fresh], &WRITE_OUT[..], &[&url, "-o", "out2", &url]].concat());
     assert_eq!(ran.stdout, "2 200 1 10\n2 200 0 10\n", "{}", ran.stderr);
     let elsewhere = Site::start(Http2Kind::Nginx);
     let there = elsewhere.server.https("/bytes-10");
     let port_there = there.trim_end_matches("/bytes-10").rsplit(':').next().unwrap();
     let line = |to: &str| format!("h2 localhost {port_there} h3 localhost {to} \"20991231 00:00:00\" 0 0\n");
     std::fs::write(&file, line(port_there)).unwrap();
-    let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    let ran = elsewhere.run(&[&["--alt-svc", &file], &WRITE_OUT[..], &[&there]].concat());
     assert_eq!(ran.stdout, "2 200 1 10\n", "{}", ran.stderr);
     // An alternative host is trusted with the origin's certificate, and the origin is not used any more.
     std::fs::write(&file, line(port)).unwrap();
-    let ran = elsewhere.run(&[&["--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    let ran = elsewhere.run(&[&["--alt-svc", &file], &WRITE_OUT[..], &[&there]].concat());
     assert_eq!(ran.code, 60, "{}", ran.stderr);
-    let ran = elsewhere.run(&[&["-k", "--alt-svc", &file], &TOLD[..], &[&there]].concat());
+    let ran = elsewhere.run(&[&["-k", "--alt-svc", &file], &WRITE_OUT[..], &[&there]].concat());
     assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
 }

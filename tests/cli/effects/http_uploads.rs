@@ -254,12 +254,12 @@ fn a_checksum_in_the_reply_is_compared() {
 fn a_server_that_contradicts_itself_ends_the_upload() {
     let created = |url: &'static str| move || Response::status(201).with("Location", url);
     let at = |status, offset: &'static str| Response::status(status).with("Upload-Offset", offset);
-    let told = "The server has 5001 bytes and the source 5000: it is another file";
+    let other_file = "The server has 5001 bytes and the source 5000: it is another file";
     let elsewhere = "The server names http://192.0.2.1:80 for the upload, which is another server; \
                      --location-trusted allows it";
     type Answers = Box<dyn Fn(usize, &Request) -> Response + Send + Sync>;
     let rows: [(Answers, i32, &str); 6] = [
-        (Box::new(move |n, _| if n == 0 { created("/u")() } else { at(204, "5001") }), 33, told),
+        (Box::new(move |n, _| if n == 0 { created("/u")() } else { at(204, "5001") }), 33, other_file),
         (
             Box::new(move |n, _| if n == 0 { created("/u")() } else { at(204, "7") }),
             33,

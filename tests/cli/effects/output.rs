@@ -193,18 +193,18 @@ fn timers_and_attempts_to_connect_are_traced() {
 fn trace_config_adds_lines_of_the_chosen_layers() {
     let server = HttpServer::plain();
     let url = server.url("/bytes/3");
-    let told = |words: &[&str]| curl(&[words, &["-o", "x", &url]].concat()).stderr;
-    assert!(!told(&["-v"]).contains("* ["));
-    let chosen = told(&["-v", "--trace-config", "http/1,tcp"]);
+    let stderr_of = |words: &[&str]| curl(&[words, &["-o", "x", &url]].concat()).stderr;
+    assert!(!stderr_of(&["-v"]).contains("* ["));
+    let chosen = stderr_of(&["-v", "--trace-config", "http/1,tcp"]);
     assert!(chosen.contains("* [HTTP/1] the head of a reply has ended, status 200\n"), "{chosen}");
     assert!(chosen.contains("* [TCP] connected to 127.0.0.1:") && !chosen.contains("[MULTI]"), "{chosen}");
-    assert!(!told(&["-v", "--trace-config", "all,-multi"]).contains("[MULTI]"));
+    assert!(!stderr_of(&["-v", "--trace-config", "all,-multi"]).contains("[MULTI]"));
     // Each further v adds: times, numbers and protocols; data; the network.
-    let two = told(&["-vv"]);
+    let two = stderr_of(&["-vv"]);
     assert!(two.contains(" [0-0] * [HTTP/1] ") && !two.contains("[WRITE]"), "{two}");
-    let three = told(&["-vvv"]);
+    let three = stderr_of(&["-vvv"]);
     assert!(three.contains(" == Info: [WRITE] 3 bytes of body\n") && !three.contains("[DNS]"), "{three}");
-    let four = told(&["-vvvv"]);
+    let four = stderr_of(&["-vvvv"]);
     assert!(four.contains("[DNS] 127.0.0.1:") && four.contains("[MULTI] the transfer has ended"), "{four}");
 }
 
@@ -363,7 +363,7 @@ fn reports_that_cannot_be_written_are_errors() {
 fn unknown_values_of_variables_are_reported_once() {
     let server = HttpServer::plain();
     let url = server.url("/");
-    for (name, value, told) in [
+    for (name, value, reports) in [
         ("WARMWIRE_POOL", "yes", 1),
         ("WARMWIRE_POOL", "process", 0),
         ("WARMWIRE_POOL", "off", 0),
@@ -373,7 +373,7 @@ fn unknown_values_of_variables_are_reported_once() {
         let out = crate::clean(command.args(["-sS", &url, &url])).env(name, value).output().unwrap();
         let stderr = String::from_utf8_lossy(&out.stderr);
         assert!(out.status.success(), "{stderr}");
-        assert_eq!(stderr.matches(&format!("warmwire: {name}={value} is ")).count(), told, "{stderr}");
+        assert_eq!(stderr.matches(&format!("warmwire: {name}={value} is ")).count(), reports, "{stderr}");
     }
 }
 

@@ -45,8 +45,8 @@ impl Site {
 
     fn ask(&self, words: &[&str]) -> Ran {
         let dns = self.dns.address().to_string();
-        let told = ["-w", "%{http_version} %{response_code} %{num_connects}\\n", "--dns-servers", &dns];
-        curl_in(self.folder.clone(), &[&["--cacert", "ca.pem", "-o", "out"], &told[..], words].concat())
+        let common = ["-w", "%{http_version} %{response_code} %{num_connects}\\n", "--dns-servers", &dns];
+        curl_in(self.folder.clone(), &[&["--cacert", "ca.pem", "-o", "out"], &common[..], words].concat())
     }
 
     /// Returns the HTTP version used.

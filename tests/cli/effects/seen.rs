@@ -263,8 +263,8 @@ fn write_out_reports_a_failed_preparation() {
         fields
     };
     let named = format!("{url}none");
-    let told = asked(&["-T", "none", &url]);
-    assert_eq!(told[1..], ["Failed to open/read local data from file/application", &named, ""]);
+    let report = asked(&["-T", "none", &url]);
+    assert_eq!(report[1..], ["Failed to open/read local data from file/application", &named, ""]);
     assert_eq!(asked(&["-F", "a=@none", "-o", "out", &url])[2..], [url.as_str(), "out"]);
     assert_eq!(asked(&["-C", "5", "-d", "x", &url])[1], "Failed initialization");
     assert_eq!(asked(&["-D", "/", &url])[0], "23");

@@ -108,22 +108,22 @@ fn attempts_pieces_and_skipped_ones() {
         })
     });
     let ran = curl(&["--summary=json", "--retry", "2", "--retry-delay", "1", "-o", "f", &server.url("/")]);
-    let told = asked(
+    let values = asked(
         &ran,
         "[.transfers, .failed, .retries, .bytes_download, .statuses[\"200\"], (.slowest[0].seconds >= 1)]",
     );
-    assert_eq!(told, "[1,0,1,12,1,true]", "{}", ran.stderr);
+    assert_eq!(values, "[1,0,1,12,1,true]", "{}", ran.stderr);
     let ran = curl_in(ran.folder, &["--summary=json", "--skip-existing", "-o", "f", &server.url("/")]);
     assert_eq!(asked(&ran, "[.transfers, .skipped]"), "[0,1]", "{}", ran.stderr);
     let size = 5_000_000;
     let large =
         HttpServer::with(move |request| Some(ranged(request, vec![b'x'; size]).with("ETag", "\"a\"")));
     let ran = curl(&["--summary=json", "--segments", "3", "-o", "f", &large.url("/f")]);
-    let told = asked(
+    let values = asked(
         &ran,
         "[.transfers, .failed, .slowest[0].bytes, (.bytes_download >= 5000000), .connections >= 2]",
     );
-    assert_eq!(told, format!("[1,0,{size},true,true]"), "{}", ran.stderr);
+    assert_eq!(values, format!("[1,0,{size},true,true]"), "{}", ran.stderr);
 }
 
 /// Starts the tool by `sh`, after the words `before`, and sends it SIGINT while it waits for its second URL.

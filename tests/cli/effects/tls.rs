@@ -138,11 +138,11 @@ fn versions() {
         assert_eq!(value(&page(&both, &[flag]).text(), "Protocol"), "TLSv1.3", "{flag}");
         assert_eq!(value(&page(&twelve, &[flag]).text(), "Protocol"), "TLSv1.2", "{flag}");
     }
-    for (flag, told) in [("--tlsv1.0", true), ("--tlsv1.2", false)] {
+    for (flag, is_reported) in [("--tlsv1.0", true), ("--tlsv1.2", false)] {
         let ran = page(&both, &[flag, "-v"]);
         let line =
             "TLS 1.0 and 1.1 are spoken by OpenSSL alone (CURL_SSL_BACKEND): TLS 1.2 is the least here";
-        assert_eq!((ran.code, ran.stderr.contains(line)), (0, told), "{flag}: {}", ran.stderr);
+        assert_eq!((ran.code, ran.stderr.contains(line)), (0, is_reported), "{flag}: {}", ran.stderr);
     }
     assert_eq!(value(&page(&both, &["--tlsv1.3"]).text(), "Protocol"), "TLSv1.3");
     assert_eq!(page(&twelve, &["--tlsv1.3"]).code, 35);
@@ -218,7 +218,7 @@ fn trust_flags_select_the_accepted_issuers() {
     assert_eq!(judge.codes(&[]), [60, 60]);
     assert_eq!(judge.codes(&["--cacert", "ca.pem"]), [0, 0]);
     assert_eq!(judge.codes(&["--insecure"]), [0, 0]);
-    assert_eq!(judge.codes(&["--cacert", "missing.pem"]), [2, 2], "told before anything is asked");
+    assert_eq!(judge.codes(&["--cacert", "missing.pem"]), [2, 2], "reported before a request is sent");
     super::write(&judge.folder, "empty.pem", "");
     assert_eq!(judge.codes(&["--cacert", "empty.pem"]), [77, 77]);
     let hashed = judge.folder.join("hashed");
@@ -327,13 +327,13 @@ fn ccc_modes_choose_which_side_ends_tls() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("tests/packages.txt names python3");
-    let mut told = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let url = format!("ftp://127.0.0.1:{}/", told.next().unwrap());
+    let mut printed = BufReader::new(server.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = format!("ftp://127.0.0.1:{}/", printed.next().unwrap());
     for (flag, expected) in
         [(&["--ftp-ssl-ccc"][..], "server PWD"), (&["--ftp-ssl-ccc-mode", "active"], "client PWD")]
     {
         curl_in(folder.clone(), &[&["--ssl-reqd", "--cacert", "ca.pem"], flag, &[&url]].concat());
-        assert_eq!(told.next().as_deref(), Some(expected), "{flag:?}");
+        assert_eq!(printed.next().as_deref(), Some(expected), "{flag:?}");
     }
     server.wait().unwrap();
 }
@@ -342,9 +342,9 @@ fn ccc_modes_choose_which_side_ends_tls() {
 #[test]
 fn no_alpn_offers_no_protocol() {
     let judge = Judge::start(&["-alpn", "http/1.1"]);
-    let told = |words: &[&str]| judge.ask(&[&["--cacert", "ca.pem", "-v"], words].concat()).stderr;
-    assert!(told(&[]).contains("ALPN: server accepted http/1.1"), "{}", told(&[]));
-    assert!(!told(&["--no-alpn"]).contains("ALPN: server accepted"));
+    let stderr_of = |words: &[&str]| judge.ask(&[&["--cacert", "ca.pem", "-v"], words].concat()).stderr;
+    assert!(stderr_of(&[]).contains("ALPN: server accepted http/1.1"), "{}", stderr_of(&[]));
+    assert!(!stderr_of(&["--no-alpn"]).contains("ALPN: server accepted"));
 }
 
 // covers: --ssl-allow-beast, --ssl-auto-client-cert, --ssl-no-revoke, --ssl-revoke-best-effort, --ca-native
@@ -390,8 +390,10 @@ fn sessions_outlive_the_process() {
     write(&judge.folder, "sessions", "# a remark\n\nword\n!!:!!\nAAAA:AAAA\n");
     let ran = judge.ask(&[&["--no-silent"], &words[..]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for told in ["unrecognized line 3", "unrecognized line 4", "import of session from line 5 rejected(43)"] {
-        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    for message in
+        ["unrecognized line 3", "unrecognized line 4", "import of session from line 5 rejected(43)"]
+    {
+        assert!(ran.stderr.contains(message), "{message}: {}", ran.stderr);
     }
 }
 
@@ -433,7 +435,7 @@ fn early_data() {
     std::fs::write(folder.join("body"), &body).unwrap();
     for version in ["--http1.1", "--http2"] {
         let url = here.https("/up");
-        let told = "%{num_connects} %{tls_earlydata} %{ssl_verify_result}\\n";
+        let format = "%{num_connects} %{tls_earlydata} %{ssl_verify_result}\\n";
         // Each on its own connection, separated by some socket option.
         let words = [
             &["--tls-earlydata", "--keepalive-time", "51"][..],
@@ -442,7 +444,9 @@ fn early_data() {
             &["--tls-earlydata", "--keepalive-time", "54", "-T", "body", "--connect-to", &elsewhere],
             &["--keepalive-time", "55"],
         ]
-        .map(|own| [&["-s", "--cacert", "ca.pem", "-o", "out", "-w", told, version], own, &[&url]].concat());
+        .map(|own| {
+            [&["-s", "--cacert", "ca.pem", "-o", "out", "-w", format, version], own, &[&url]].concat()
+        });
         let words = words.join(&"--next");
         let before = here.origin.requests().len();
         let ran = curl_in(folder.clone(), &words);
@@ -488,8 +492,8 @@ fn early_data_with_an_impostor() {
     std::fs::write(folder.join("ca.pem"), authority.ca_pem()).unwrap();
     let url = here.https("/bytes-10");
     for version in ["--http1.1", "--http2"] {
-        let told = "%{exitcode} %{ssl_verify_result}\\n";
-        let words = [version, "--tls-earlydata", "--cacert", "ca.pem", "-v", "-w", told, "-o"];
+        let format = "%{exitcode} %{ssl_verify_result}\\n";
+        let words = [version, "--tls-earlydata", "--cacert", "ca.pem", "-v", "-w", format, "-o"];
         let first = [&words[..], &["one", &url, "--next"]].concat();
         let second = [&words[..], &["two", "--connect-to", &elsewhere, &url]];
         let ran = curl_in(folder.clone(), &[&first[..], &second.concat()].concat());

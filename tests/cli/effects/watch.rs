@@ -159,7 +159,7 @@ fn a_command_that_still_runs_runs_once_more() {
 }
 
 #[test]
-fn failures_are_told_once() {
+fn failures_are_reported_once() {
     let refused = format!("ftp://127.0.0.1:{}/f", RawPeer::refused_port());
     let lines = curl(&["--watch", "50ms", "--deadline", "1", &refused]).text();
     assert_eq!(asked(&lines, "[.[] | .event, .code]"), r#"["failed",7,"end",7]"#, "{lines}");

@@ -202,7 +202,7 @@ static size_t header_line(char *data, size_t size, size_t count, void *user) {
 }
 
 /* covers: CURLOPT_VERBOSE, CURLOPT_DEBUGFUNCTION, CURLOPT_DEBUGDATA, CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA */
-static void told_of_headers(void) {
+static void headers_reach_callbacks(void) {
   struct seen seen = {0};
   CURL *easy = handle("/bytes/500");
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
@@ -466,7 +466,7 @@ int main(int argc, char **argv) {
   times_in_order();
   infos_of_others();
   headers();
-  told_of_headers();
+  headers_reach_callbacks();
   asked_before();
   own_sockets();
   reading_bodies();

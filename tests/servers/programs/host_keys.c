@@ -1,9 +1,9 @@
-/* host_keys URL KEY FOLDER [defer]: what CURLOPT_SSH_KEYFUNCTION and CURLOPT_SSH_HOSTKEYFUNCTION are told of a server's key, and what
+/* host_keys URL KEY FOLDER [defer]: what CURLOPT_SSH_KEYFUNCTION and CURLOPT_SSH_HOSTKEYFUNCTION get about a server's key, and what
  * becomes of each of their answers. FOLDER has known_hosts files: known, changed (another key of the same type) and empty. A
  * line for each transfer; those that may write have a copy of their own. With `defer` CURLKHSTAT_DEFER is answered, too. */
 #include "facts.h"
 
-static int asked, answer, match_told, known_told, known_length, found_length, known_type, found_type;
+static int asked, answer, passed_match, has_known, known_length, found_length, known_type, found_type;
 static char known_text[1024], found_bytes[1024];
 static const char *folder, *key, *url;
 
@@ -11,8 +11,8 @@ static int judge(CURL *easy, const struct curl_khkey *known, const struct curl_k
                  void *user) {
   (void)easy;
   asked += user == (void *)&asked;
-  match_told = match;
-  known_told = known != NULL;
+  passed_match = match;
+  has_known = known != NULL;
   known_text[0] = 0;
   if (known) {
     known_length = (int)known->len;
@@ -51,8 +51,8 @@ static CURL *handle(const char *known) {
     snprintf(path, sizeof path, "%s/%s", folder, known);
     curl_easy_setopt(easy, CURLOPT_SSH_KNOWNHOSTS, path);
   }
-  asked = known_told = known_length = known_type = 0;
-  match_told = -1;
+  asked = has_known = known_length = known_type = 0;
+  passed_match = -1;
   return easy;
 }
 
@@ -63,8 +63,8 @@ static void by_file(const char *name, const char *file, int says) {
   curl_easy_setopt(easy, CURLOPT_SSH_KEYDATA, &asked);
   CURLcode code = curl_easy_perform(easy);
   printf("%s=%d asked=%d match=%d known=%d known_length=%d known_type=%d found_type=%d blob=%s\n", name, code, asked,
-         match_told, known_told, known_length, known_told ? known_type : -1, found_type, blob_type());
-  if (known_told) printf("%s_text=%s\n", name, known_text);
+         passed_match, has_known, known_length, has_known ? known_type : -1, found_type, blob_type());
+  if (has_known) printf("%s_text=%s\n", name, known_text);
   curl_easy_cleanup(easy);
 }
 

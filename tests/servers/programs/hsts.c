@@ -1,4 +1,4 @@
-/* hsts URL: an application that keeps the HSTS cache itself. Prints what its callbacks are asked and told, and what
+/* hsts URL: an application that keeps the HSTS cache itself. Prints the calls of its callbacks, and what
  * becomes of http URLs. */
 #include "facts.h"
 
@@ -11,17 +11,17 @@ static const struct {
   {"past.example", "20010101 00:00:00", 0},
 };
 
-static size_t asked;
+static size_t entries_read;
 
 /* covers: CURLOPT_HSTSREADFUNCTION, CURLOPT_HSTSREADDATA */
-static CURLSTScode ask(CURL *easy, struct curl_hstsentry *entry, void *user) {
-  if (user != &asked || !easy) printf("wrong user\n");
-  if (asked == sizeof entries / sizeof entries[0]) return CURLSTS_DONE;
-  if (strlen(entries[asked].name) > entry->namelen) return CURLSTS_FAIL;
-  strcpy(entry->name, entries[asked].name);
-  entry->includeSubDomains = entries[asked].subdomains & 1;
-  strcpy(entry->expire, entries[asked].expires);
-  asked++;
+static CURLSTScode read_entry(CURL *easy, struct curl_hstsentry *entry, void *user) {
+  if (user != &entries_read || !easy) printf("wrong user\n");
+  if (entries_read == sizeof entries / sizeof entries[0]) return CURLSTS_DONE;
+  if (strlen(entries[entries_read].name) > entry->namelen) return CURLSTS_FAIL;
+  strcpy(entry->name, entries[entries_read].name);
+  entry->includeSubDomains = entries[entries_read].subdomains & 1;
+  strcpy(entry->expire, entries[entries_read].expires);
+  entries_read++;
   return CURLSTS_OK;
 }
 
@@ -31,9 +31,9 @@ static CURLSTScode refuse(CURL *easy, struct curl_hstsentry *entry, void *user) 
 }
 
 /* covers: CURLOPT_HSTSWRITEFUNCTION, CURLOPT_HSTSWRITEDATA */
-static CURLSTScode tell(CURL *easy, struct curl_hstsentry *entry, struct curl_index *at, void *user) {
+static CURLSTScode write_entry(CURL *easy, struct curl_hstsentry *entry, struct curl_index *at, void *user) {
   if (user != entries || !easy) printf("wrong user\n");
-  printf("told %zu/%zu %s (%zu) %u \"%s\"\n", at->index, at->total, entry->name, entry->namelen,
+  printf("entry %zu/%zu %s (%zu) %u \"%s\"\n", at->index, at->total, entry->name, entry->namelen,
          entry->includeSubDomains, entry->expire);
   return CURLSTS_OK;
 }
@@ -56,12 +56,12 @@ int main(int argc, char **argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
   CURL *easy = open_handle(argv[1]);
   curl_easy_setopt(easy, CURLOPT_HSTS_CTRL, CURLHSTS_ENABLE);
-  curl_easy_setopt(easy, CURLOPT_HSTSREADFUNCTION, ask);
-  curl_easy_setopt(easy, CURLOPT_HSTSREADDATA, &asked);
-  curl_easy_setopt(easy, CURLOPT_HSTSWRITEFUNCTION, tell);
+  curl_easy_setopt(easy, CURLOPT_HSTSREADFUNCTION, read_entry);
+  curl_easy_setopt(easy, CURLOPT_HSTSREADDATA, &entries_read);
+  curl_easy_setopt(easy, CURLOPT_HSTSWRITEFUNCTION, write_entry);
   curl_easy_setopt(easy, CURLOPT_HSTSWRITEDATA, entries);
   perform(easy, argv[1]);
-  printf("asked %zu\n", asked);
+  printf("entries %zu\n", entries_read);
   perform(easy, "http://sub.all.example:1/");
   perform(easy, "http://forever.example:1/");
   curl_easy_setopt(easy, CURLOPT_HSTSREADFUNCTION, refuse);
@@ -74,9 +74,9 @@ int main(int argc, char **argv) {
   CURL *other = open_handle(argv[1]);
   curl_easy_setopt(easy, CURLOPT_SHARE, share);
   curl_easy_setopt(other, CURLOPT_SHARE, share);
-  curl_easy_setopt(easy, CURLOPT_HSTSREADFUNCTION, ask);
-  curl_easy_setopt(easy, CURLOPT_HSTSREADDATA, &asked);
-  asked = 0;
+  curl_easy_setopt(easy, CURLOPT_HSTSREADFUNCTION, read_entry);
+  curl_easy_setopt(easy, CURLOPT_HSTSREADDATA, &entries_read);
+  entries_read = 0;
   perform(easy, argv[1]);
   perform(other, "http://forever.example:1/");
   curl_easy_cleanup(easy);

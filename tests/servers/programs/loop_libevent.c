@@ -29,7 +29,7 @@ static int socket_callback(CURL *easy, curl_socket_t fd, int what, void *user, v
   struct event *event = known;
   struct job *job = NULL;
   (void)user;
-  /* The handle told here is always one of the application's, with its private pointer. */
+  /* The handle passed here is always one of the application's, with its private pointer. */
   if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&job) || job < scene.jobs || job >= scene.jobs + ALL)
     puts("a handle that is not the application's");
   if (event) {

@@ -1,4 +1,4 @@
-/* RTSP from both ends: one handle announces and records a stream, another one is told of it, plays it and gets what the first
+/* RTSP from both ends: one handle announces and records a stream, another one describes it, plays it and gets what the first
  * sends by UDP; what the server refuses comes as its code.
  * usage: media PUBLISH-URL PLAY-URL */
 #include <arpa/inet.h>

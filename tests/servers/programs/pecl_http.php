@@ -15,7 +15,7 @@ function send($request)
     $client->enqueue($request)->send();
     return $client->getResponse($request);
 }
-function told($name, ...$values)
+function report($name, ...$values)
 {
     echo $name, '=', implode(',', array_map(fn ($value) => is_bool($value) ? (int) $value : $value, $values)), "\n";
 }
@@ -32,23 +32,23 @@ function fails($request)
     }
 }
 $get = send(request('GET', "$http/hello"));
-told('get', $get->getResponseCode(), size($get), $get->getTransferInfo()->num_connects);
+report('get', $get->getResponseCode(), size($get), $get->getTransferInfo()->num_connects);
 $big = send(request('GET', "$http/big"));
-told('big', $big->getResponseCode(), size($big));
+report('big', $big->getResponseCode(), size($big));
 $moved = send(request('GET', "$http/moved/hello", null, ['redirect' => 3]));
-told('moved', $moved->getResponseCode(), size($moved), $moved->getTransferInfo()->redirect_count);
+report('moved', $moved->getResponseCode(), size($moved), $moved->getTransferInfo()->redirect_count);
 $body = new http\Message\Body();
 $body->append('some body');
-told('put', send(request('PUT', "$http/kept", $body))->getResponseCode());
-told('back', size(send(request('GET', "$http/kept"))));
+report('put', send(request('PUT', "$http/kept", $body))->getResponseCode());
+report('back', size(send(request('GET', "$http/kept"))));
 $body = new http\Message\Body();
 $body->addForm(['a' => '1'], [['name' => 'f', 'type' => 'text/plain', 'file' => '/etc/hostname']]);
 $form = (string) send(request('POST', "$http/body", $body))->getBody();
-told('form', str_contains($form, 'name="a"'), str_contains($form, 'filename="hostname"'));
+report('form', str_contains($form, 'name="a"'), str_contains($form, 'filename="hostname"'));
 $part = send(request('GET', "$http/big", null, ['resume' => 335000]));
-told('resumed', $part->getResponseCode(), size($part));
-told('refused', fails(request('GET', getenv('REFUSED'))));
-told('untrusted', fails(request('GET', getenv('HTTPS') . '/hello')));
+report('resumed', $part->getResponseCode(), size($part));
+report('refused', fails(request('GET', getenv('REFUSED'))));
+report('untrusted', fails(request('GET', getenv('HTTPS') . '/hello')));
 foreach (['multi' => false, 'libevent' => true] as $name => $loop) {
     $client = new http\Client();
     $client->configure(['use_eventloop' => $loop, 'max_host_connections' => 3]);
@@ -61,7 +61,7 @@ foreach (['multi' => false, 'libevent' => true] as $name => $loop) {
         });
     }
     $client->send();
-    told($name, $count, $total, count($client) == 0);
+    report($name, $count, $total, count($client) == 0);
 }
 $client = new http\Client();
 foreach ([getenv('REFUSED'), "$http/hello", "$http/none"] as $url) {
@@ -75,7 +75,7 @@ while ($response = $client->getResponse()) {
     $codes[] = $response->getResponseCode();
 }
 sort($codes);
-told('stepped', ...$codes);
+report('stepped', ...$codes);
 class Watch implements SplObserver
 {
     public $calls = 0;
@@ -89,21 +89,21 @@ class Watch implements SplObserver
 $client = new http\Client();
 $client->attach($watch = new Watch());
 $client->enqueue(request('GET', "$http/big"))->send();
-told('progress', $watch->calls > 1, $watch->size);
+report('progress', $watch->calls > 1, $watch->size);
 $client = new http\Client();
 $sent = '';
 $client->setDebug(function ($client, $request, $kind, $data) use (&$sent) {
     $sent .= $kind == (http\Client::DEBUG_HEADER | http\Client::DEBUG_OUT) ? $data : '';
 });
 $client->enqueue(request('GET', "$http/hello"))->send();
-told('debug', str_starts_with($sent, "GET /hello HTTP/1.1\r\n"));
+report('debug', str_starts_with($sent, "GET /hello HTTP/1.1\r\n"));
 for ($i = 0; $i < 2; $i++) {
     $client = new http\Client('curl', 'kept.1');
     $client->enqueue($request = request('GET', "$http/hello"))->send();
     $made = $client->getResponse($request)->getTransferInfo()->num_connects;
     unset($client);
 }
-told('persistent', $made);
+report('persistent', $made);
 $client = new http\Client();
 $client->enqueue(request('GET', "$http/big"), function () {
     throw new Exception('thrown');
@@ -111,8 +111,8 @@ $client->enqueue(request('GET', "$http/big"), function () {
 try {
     $client->send();
 } catch (Throwable $error) {
-    told('thrown', ($error->getPrevious() ?? $error)->getMessage());
+    report('thrown', ($error->getPrevious() ?? $error)->getMessage());
 }
 $get = send(request('GET', "$http/hello"));
-told('after', $get->getResponseCode(), size($get), $get->getTransferInfo()->num_connects);
-told('end', 1);
+report('after', $get->getResponseCode(), size($get), $get->getTransferInfo()->num_connects);
+report('end', 1);

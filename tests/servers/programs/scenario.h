@@ -20,7 +20,7 @@ struct scene {
   struct job jobs[ALL];
   int added, ended, running;
   int watched; /* sockets the loop looks at; kept by the program */
-  long timer_ms; /* what the timer callback was last told */
+  long timer_ms; /* the last value of the timer callback */
 };
 
 static struct scene scene;

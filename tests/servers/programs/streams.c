@@ -4,7 +4,7 @@
  * handle), over HTTP/2. With -u each sends so many bytes of the harness's pattern, as a PUT. Every SLOW-th one pauses
  * again and again while it receives, with -m once and for so long, every ABORTED-th one is given up by its write function. With -c no more connections
  * than that are made to one host, and all wait for them.
- * What must come is told by -b and -e. Facts: how many were as they must be, how many connections were made, how many
+ * -b and -e say what must come. Facts: how many were as they must be, how many connections were made, how many
  * replies were HTTP/2 and HTTP/3, the program's largest memory; and a line for each transfer that was otherwise. */
 #include "facts.h"
 

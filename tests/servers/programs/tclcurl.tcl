@@ -3,7 +3,7 @@ package require TclCurl
 set http $env(HTTP)
 puts "ours=[string match *armwire* [curl::version]]"
 
-# Performs a transfer; its code, status, size, some of its headers' names, and the protocol that the status line told.
+# Performs a transfer; its code, status, size, some of its headers' names, and the protocol of the status line.
 proc go {name url args} {
     global body headers
     set body {}
@@ -86,11 +86,11 @@ set share [curl::shareinit]
 $share share cookies
 foreach path {/cookies/set/name/value /cookies} {
     set easy [curl::init]
-    $easy configure -url $http$path -share $share -cookiefile {} -bodyvar told
+    $easy configure -url $http$path -share $share -cookiefile {} -bodyvar cookies
     $easy perform
     $easy cleanup
 }
 $share cleanup
-puts "shared=[string trim $told]"
+puts "shared=[string trim $cookies]"
 puts "words=[curl::escape {a b}],[string map {{ } _} [curl::unescape a%20b]]"
 puts "end=1"

@@ -8,7 +8,7 @@ function handle(string $url, array $options = []) {
     return $easy;
 }
 
-// PUT from a stream, whose size is told or not.
+// PUT from a stream, with and without its size.
 $path = tempnam(sys_get_temp_dir(), 'warmwire');
 file_put_contents($path, str_repeat('0123456789', 30000));
 $file = fopen($path, 'rb');

@@ -200,7 +200,7 @@ struct Trial<'a> {
     whole: [Recording; 2],
     faults: Vec<String>,
     /// Code by code, for who wants to see them (`CUTS_SHOW`).
-    told: Vec<(String, i32, usize, usize)>,
+    codes: Vec<(String, i32, usize, usize)>,
 }
 
 /// Cuts a conversation everywhere.
@@ -210,7 +210,7 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
     cutter.set(Plan { cut: None, data: conversation.has_data.then_some(None) });
     let answer = client.ask("poll", AMPLE).expect("it ends");
     let whole = [cutter.talk(), cutter.data_talk()];
-    let mut trial = Trial { conversation, cutter, client, whole, faults: Vec::new(), told: Vec::new() };
+    let mut trial = Trial { conversation, cutter, client, whole, faults: Vec::new(), codes: Vec::new() };
     assert!(answer.code == 0 && trial.is_whole(&answer, &trial.whole), "{answer:?}: {:?}", trial.whole);
     let data = conversation.has_data.then_some(Connection::Data);
     let mut turn = 0;
@@ -239,8 +239,8 @@ fn cut_everywhere(run: &Context, conversation: &Conversation, all: bool) {
         }
     }
     if std::env::var_os("CUTS_SHOW").is_some() {
-        trial.told.sort();
-        trial.told.iter().for_each(|(what, code, from, to)| println!("      {what}: {code} {from}..={to}"));
+        trial.codes.sort();
+        trial.codes.iter().for_each(|(what, code, from, to)| println!("      {what}: {code} {from}..={to}"));
     }
     assert!(trial.faults.is_empty(), "{}", trial.faults.join("\n"));
 }
@@ -257,17 +257,17 @@ impl Trial<'_> {
             panic!("{connection:?} {fault:?} {way}: the program has ended; before: {:?}", self.faults);
         };
         let passed = [self.cutter.talk(), self.cutter.data_talk()];
-        self.tell(format!("{connection:?} {:?} {:?}", fault.side, fault.cut), answer.code, fault.after);
+        self.add_code(format!("{connection:?} {:?} {:?}", fault.side, fault.cut), answer.code, fault.after);
         if let Err(why) = self.judge(connection, fault, &answer, &passed) {
             let said = String::from_utf8_lossy(&passed[0].server).into_owned();
             self.faults.push(format!("{connection:?} {fault:?} {way}: {why}: {answer:?}, said {said:?}"));
         }
     }
 
-    fn tell(&mut self, what: String, code: i32, at: usize) {
-        match self.told.iter_mut().rfind(|row| row.0 == what) {
+    fn add_code(&mut self, what: String, code: i32, at: usize) {
+        match self.codes.iter_mut().rfind(|row| row.0 == what) {
             Some(row) if row.1 == code => row.3 = at,
-            _ => self.told.push((what, code, at, at)),
+            _ => self.codes.push((what, code, at, at)),
         }
     }
 
@@ -390,10 +390,10 @@ fn dead_after_each_datagram(run: &Context, conversation: &Conversation) {
         let way = WAYS[most % WAYS.len()];
         let answer = ask(most, way, 2 * SHORT);
         let begun = &conversation.body[..answer.bytes.min(conversation.body.len())];
-        let told = || format!("after {most}, {way}: {answer:?}");
-        assert_eq!(answer.sum, format!("{:016x}", fnv1a(begun)), "{}", told());
-        assert!(matches!(answer.code, 0 | TIMED_OUT) && answer.ms < AMPLE / 2, "{}", told());
-        assert!(answer.code != 0 || answer.bytes == conversation.body.len(), "{}", told());
+        let context = || format!("after {most}, {way}: {answer:?}");
+        assert_eq!(answer.sum, format!("{:016x}", fnv1a(begun)), "{}", context());
+        assert!(matches!(answer.code, 0 | TIMED_OUT) && answer.ms < AMPLE / 2, "{}", context());
+        assert!(answer.code != 0 || answer.bytes == conversation.body.len(), "{}", context());
         timed_out += usize::from(answer.code == TIMED_OUT);
     }
     assert!(timed_out > 3, "all is through with {timed_out} datagrams");
@@ -425,10 +425,10 @@ const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\
 
 /// As in curl, complete lines count as a head if the connection ends in it, because some servers omit the
 /// empty line. Its framing of a body applies.
-fn http(reply: &'static str, told: &'static str) -> Conversation {
+fn http(reply: &'static str, last_field: &'static str) -> Conversation {
     let script = vec![expect("\r\n\r\n"), send(reply)];
     Conversation::scripted(script, "http://127.0.0.1:%p/", BODY)
-        .ends_by_closing("200 OK\r\n", told)
+        .ends_by_closing("200 OK\r\n", last_field)
         .code("200 OK\r\n", &[52, 56])
         .code("", &[18, 56])
 }
@@ -653,8 +653,8 @@ fn ftps(run: &Context) -> Conversation {
         ("REST 0\r\n", "350 from there\r\n"),
     ];
     let script = begins.into_iter().chain([Step::StartTls]).chain(exchanges(&goes_on));
-    let told = "Content-Length: 20\r\nAccept-ranges: bytes\r\n";
-    upgraded(run, script.collect(), "ftp://u:p@localhost:%p/file", told)
+    let head = "Content-Length: 20\r\nAccept-ranges: bytes\r\n";
+    upgraded(run, script.collect(), "ftp://u:p@localhost:%p/file", head)
         .set(&["NOBODY=1"])
         .code("go\r\n", &[56, 64])
         .code("", &[35, 56])

@@ -154,16 +154,16 @@ const ASKED: usize = 1000;
 /// lost instead: they arrived once or never.
 fn once_each(output: &Output, server: &Http2Server, lost: usize) {
     let (good, second) = (output.number("good"), output.number("second"));
-    let told = output.facts("code").len();
-    assert!(good == second && good as usize + told == ASKED, "{output:?}");
-    assert!(told * 100 <= ASKED * lost, "{output:?}\n{}", server.log());
+    let failed = output.facts("code").len();
+    assert!(good == second && good as usize + failed == ASKED, "{output:?}");
+    assert!(failed * 100 <= ASKED * lost, "{output:?}\n{}", server.log());
     let mut seen = BTreeMap::new();
     for request in server.origin.requests() {
         *seen.entry(request.path().to_owned()).or_insert(0) += 1;
     }
     let twice: Vec<_> = seen.iter().filter(|(_, times)| **times != 1).collect();
     assert!(twice.is_empty(), "{twice:?}\n{output:?}");
-    assert!(seen.len() + told >= ASKED, "{output:?}");
+    assert!(seen.len() + failed >= ASKED, "{output:?}");
 }
 
 /// Long enough for any of them to have started.

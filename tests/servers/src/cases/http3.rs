@@ -170,8 +170,8 @@ fn early(run: &Context, kind: QuicKind) {
     let (ca, at) = (run.world.ca(), format!("@{}", file("body")));
     let (small, up) = (here.https(&format!("/bytes-{SMALL}")), here.https("/up"));
     let way = format!("localhost:{}:localhost:{}", here.port(), elsewhere.port());
-    let told = "%{http_version} %{num_connects} %{response_code} %{tls_earlydata}\\n";
-    let common = ["-sS", "--max-time", "60", "--http3-only", "--cacert", &ca, "-w", told];
+    let format = "%{http_version} %{num_connects} %{response_code} %{tls_earlydata}\\n";
+    let common = ["-sS", "--max-time", "60", "--http3-only", "--cacert", &ca, "-w", format];
     // Each on its own connection, separated by some socket option.
     let own = |seconds: &str, name: &str, words: &[&str]| -> Vec<String> {
         let name = file(name);

@@ -269,8 +269,8 @@ fn channel(run: &Context) {
         let output = curl(run, &[&login[..], arguments, &[&url]].concat());
         let status = if wanted.is_some() { 0 } else { 67 };
         assert_eq!(output.status, Some(status), "{kinds} {arguments:?}: {output:?}");
-        let told = wanted.is_none_or(|kind| output.stdout.ends_with(&format!("+OK {kind}\r\n")));
-        assert!(told, "{kinds} {arguments:?}: {output:?}");
+        let as_wanted = wanted.is_none_or(|kind| output.stdout.ends_with(&format!("+OK {kind}\r\n")));
+        assert!(as_wanted, "{kinds} {arguments:?}: {output:?}");
     }
 }
 

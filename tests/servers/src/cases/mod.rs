@@ -100,7 +100,7 @@ fn deep(case: Case) -> Case {
 const EITHER_TLS: [&str; 53] = [
     "small-stacks",
     "certificates-refused",
-    "certificates-accepted-when-told",
+    "certificates-accepted-unverified",
     "missing-ca-file",
     "ca-file-opened-late-and-once",
     "tls-connection-kept",

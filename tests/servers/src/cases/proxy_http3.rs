@@ -44,9 +44,9 @@ fn origin(run: &Context, kind: QuicKind) -> QuicServer {
 fn by_way_of(run: &Context, proxy: &TunnelProxy, words: &[&str]) -> Output {
     let ca = run.world.ca();
     let common = ["-q", "-sS", "--max-time", "60", "--cacert", &ca, "--proxy-cacert", &ca, "-x"];
-    let told = ["-w", "%{http_version} %{http_code} %{http_connect} %{size_download} %{num_connects}\n"];
+    let write_out = ["-w", "%{http_version} %{http_code} %{http_connect} %{size_download} %{num_connects}\n"];
     let mut tool = Command::new(run.world.tool());
-    run.run(tool.args(common).arg(proxy.https()).args(told).args(words))
+    run.run(tool.args(common).arg(proxy.https()).args(write_out).args(words))
 }
 
 // covers: --proxy-http3, CURLOPT_PROXYTYPE

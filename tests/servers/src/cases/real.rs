@@ -30,7 +30,7 @@ fn curl(run: &Context, arguments: &[&str]) -> Output {
 }
 
 /// Codes and numbers of new connections, without the bodies.
-fn told(run: &Context, arguments: &[&str]) -> String {
+fn outcome(run: &Context, arguments: &[&str]) -> String {
     curl(run, &[&["-o", "/dev/null", "-w", LINE][..], arguments].concat()).stdout
 }
 
@@ -55,8 +55,8 @@ fn downloads(run: &Context) {
         assert_eq!(std::fs::read(&file).unwrap(), pattern(335_114));
     }
     let (one, two) = (nginx.http("/bytes-1000"), nginx.http("/bytes-1024"));
-    assert_eq!(told(run, &[&one, "-o", "/dev/null", &two]), "200 1|200 0|");
-    assert_eq!(told(run, &["-L", &nginx.http("/moved")]), "200 1|");
+    assert_eq!(outcome(run, &[&one, "-o", "/dev/null", &two]), "200 1|200 0|");
+    assert_eq!(outcome(run, &["-L", &nginx.http("/moved")]), "200 1|");
     assert_eq!(curl(run, &["-f", &nginx.http("/gone")]).status, Some(22));
 }
 
@@ -70,32 +70,32 @@ fn uploads(run: &Context) {
         [(&[][..], "plain"), (&["-H", "Transfer-Encoding: chunked"], "chunks"), (&["-H", "Expect:"], "bare")]
     {
         let url = nginx.http(&format!("/put/{name}/{at}"));
-        let put = told(run, &[more, &["-T", file, &url]].concat());
+        let put = outcome(run, &[more, &["-T", file, &url]].concat());
         assert!(["201 1|", "204 1|"].contains(&put.as_str()), "{at}: {put}");
         let back = nginx.http(&format!("/{name}/{at}"));
         assert_eq!(curl(run, &[&back]).bytes(), pattern(2_000_000), "{at}");
-        assert_eq!(told(run, &["-X", "DELETE", &url]), "204 1|");
+        assert_eq!(outcome(run, &["-X", "DELETE", &url]), "204 1|");
     }
     // Two bodies over one connection. Short ones: nginx replies here before it has read a long one, and
     // whether the rest of that is still sent is a race.
     let url = nginx.http("/taken");
-    assert_eq!(told(run, &["-d", "x=1", &url, "-o", "/dev/null", &url]), "200 1|200 0|");
-    assert_eq!(told(run, &["-F", &format!("f=@{file}"), &url]), "200 1|");
+    assert_eq!(outcome(run, &["-d", "x=1", &url, "-o", "/dev/null", &url]), "200 1|200 0|");
+    assert_eq!(outcome(run, &["-F", &format!("f=@{file}"), &url]), "200 1|");
 }
 
 fn conditions(run: &Context) {
     let nginx = &run.world.nginx;
     let url = nginx.http("/bytes-1000");
-    assert_eq!(told(run, &["-z", "Fri, 01 Jan 2100 00:00:00 GMT", &url]), "304 1|");
-    assert_eq!(told(run, &["-z", "Sun, 06 Nov 1994 08:49:37 GMT", &url]), "200 1|");
+    assert_eq!(outcome(run, &["-z", "Fri, 01 Jan 2100 00:00:00 GMT", &url]), "304 1|");
+    assert_eq!(outcome(run, &["-z", "Sun, 06 Nov 1994 08:49:37 GMT", &url]), "200 1|");
     let folder = TempDir::new("etag").unwrap();
     let tag = folder.path().join("tag");
     let tag = tag.to_str().unwrap();
-    assert_eq!(told(run, &["--etag-save", tag, &url]), "200 1|");
-    assert_eq!(told(run, &["--etag-compare", tag, &url]), "304 1|");
+    assert_eq!(outcome(run, &["--etag-save", tag, &url]), "200 1|");
+    assert_eq!(outcome(run, &["--etag-compare", tag, &url]), "304 1|");
     let jar = folder.path().join("jar");
     let jar = jar.to_str().unwrap();
-    assert_eq!(told(run, &["-c", jar, &nginx.http("/taken")]), "200 1|");
+    assert_eq!(outcome(run, &["-c", jar, &nginx.http("/taken")]), "200 1|");
     assert!(std::fs::read_to_string(jar).unwrap().contains("\tvisit\t1"));
 }
 
@@ -105,13 +105,13 @@ fn credentials(run: &Context) {
         let url = apache.http(&format!("/{place}/bytes-2000"));
         let get = |who: &str| curl(run, &[scheme, "-u", who, &url]);
         assert_eq!(get("user:secret").bytes(), pattern(2000), "{place} {scheme}");
-        assert_eq!(told(run, &[scheme, "-u", "user:wrong", &url]), "401 1|", "{place} {scheme}");
-        assert_eq!(told(run, &[scheme, "-u", "nobody:secret", &url]), "401 1|", "{place} {scheme}");
+        assert_eq!(outcome(run, &[scheme, "-u", "user:wrong", &url]), "401 1|", "{place} {scheme}");
+        assert_eq!(outcome(run, &[scheme, "-u", "nobody:secret", &url]), "401 1|", "{place} {scheme}");
         // The second request needs no challenge and no new connection.
-        let two = told(run, &[scheme, "-u", "user:secret", &url, "-o", "/dev/null", &url]);
+        let two = outcome(run, &[scheme, "-u", "user:secret", &url, "-o", "/dev/null", &url]);
         assert_eq!(two, "200 1|200 0|", "{place} {scheme}");
     }
-    assert_eq!(told(run, &[&apache.http("/digest/bytes-2000")]), "401 1|");
+    assert_eq!(outcome(run, &[&apache.http("/digest/bytes-2000")]), "401 1|");
 }
 
 fn webdav(run: &Context) {
@@ -120,20 +120,20 @@ fn webdav(run: &Context) {
     let file = folder.write("sent", pattern(300_000)).unwrap();
     let file = file.to_str().unwrap();
     let at = |path: &str| apache.http(path);
-    assert_eq!(told(run, &["-X", "MKCOL", &at("/dav/new")]), "201 1|");
-    assert_eq!(told(run, &["-T", file, &at("/dav/new/file")]), "201 1|");
+    assert_eq!(outcome(run, &["-X", "MKCOL", &at("/dav/new")]), "201 1|");
+    assert_eq!(outcome(run, &["-T", file, &at("/dav/new/file")]), "201 1|");
     assert_eq!(curl(run, &[&at("/dav/new/file")]).bytes(), pattern(300_000));
     let listing = curl(run, &["-X", "PROPFIND", "-H", "Depth: 1", &at("/dav/new/")]).stdout;
     assert!(listing.contains("<D:href>/dav/new/file</D:href>"), "{listing}");
     let target = format!("Destination: {}", at("/dav/new/moved"));
-    assert_eq!(told(run, &["-X", "MOVE", "-H", &target, &at("/dav/new/file")]), "201 1|");
+    assert_eq!(outcome(run, &["-X", "MOVE", "-H", &target, &at("/dav/new/file")]), "201 1|");
     // With Digest the body travels with the second request only.
     let url = at("/davdigest/file");
     let put = ["--digest", "-u", "user:secret", "-T", file, &url];
-    assert_eq!(told(run, &put), "201 1|");
+    assert_eq!(outcome(run, &put), "201 1|");
     assert_eq!(curl(run, &["--digest", "-u", "user:secret", &url]).bytes(), pattern(300_000));
-    assert_eq!(told(run, &["-X", "DELETE", &at("/dav/new/moved")]), "204 1|");
-    assert_eq!(told(run, &["-i", "-X", "OPTIONS", &at("/dav/")]), "200 1|");
+    assert_eq!(outcome(run, &["-X", "DELETE", &at("/dav/new/moved")]), "204 1|");
+    assert_eq!(outcome(run, &["-i", "-X", "OPTIONS", &at("/dav/")]), "200 1|");
 }
 
 fn codings(run: &Context) {
@@ -164,13 +164,13 @@ fn through_squid(run: &Context) {
         (nginx.https("/bytes-1000"), nginx.https("/bytes-1024")),
     ] {
         let both = ["-x", &proxy, "--cacert", &ca, &one, "-o", "/dev/null", &two];
-        assert_eq!(told(run, &both), "200 1|200 0|");
+        assert_eq!(outcome(run, &both), "200 1|200 0|");
     }
     // The port is closed: squid reports that itself, and a tunnel fails.
     let port = testkit::raw::RawPeer::refused_port();
-    assert_eq!(told(run, &["-x", &proxy, &format!("http://127.0.0.1:{port}/")]), "503 1|");
+    assert_eq!(outcome(run, &["-x", &proxy, &format!("http://127.0.0.1:{port}/")]), "503 1|");
     assert_ne!(get(&[&format!("https://127.0.0.1:{port}/")]).status, Some(0));
-    assert_eq!(told(run, &["-x", &proxy, "--noproxy", "127.0.0.0/8", &nginx.http("/gone")]), "410 1|");
+    assert_eq!(outcome(run, &["-x", &proxy, "--noproxy", "127.0.0.0/8", &nginx.http("/gone")]), "410 1|");
 }
 
 fn squid_credentials(run: &Context) {

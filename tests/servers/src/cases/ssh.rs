@@ -513,8 +513,8 @@ fn command_lines(run: &Context) {
         };
         let (scp, sftp) = (server.url("scp", &folder), server.url("sftp", &folder));
         let say = |words: &[&str]| {
-            let told = curl(run, &server, words);
-            (told.status.unwrap_or(-1), told)
+            let output = curl(run, &server, words);
+            (output.status.unwrap_or(-1), output)
         };
         let file = format!("{sftp}/file");
         let local = put(&server, "local", b"abcdefghij");

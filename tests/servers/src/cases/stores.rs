@@ -13,9 +13,9 @@ pub fn cases() -> Vec<Case> {
 fn hsts_callbacks(run: &Context) {
     let server = HttpServer::plain();
     let output = run.program("hsts", &[&server.url("/")]);
-    let wanted = "code 0\nasked 3\ncode 1\ncode 1\ncode 42\n\
-                  told 0/2 forever.example (15) 0 \"unlimited\"\n\
-                  told 1/2 all.example (11) 1 \"20991231 10:00:00\"\n\
+    let wanted = "code 0\nentries 3\ncode 1\ncode 1\ncode 42\n\
+                  entry 0/2 forever.example (15) 0 \"unlimited\"\n\
+                  entry 1/2 all.example (11) 1 \"20991231 10:00:00\"\n\
                   share 0 0\ncode 0\ncode 1\nclosed 0\n";
     assert_eq!(output.stdout, wanted);
 }

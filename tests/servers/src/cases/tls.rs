@@ -15,7 +15,7 @@ use crate::runner::{Case, Context};
 pub fn cases() -> Vec<Case> {
     vec![
         case("certificates-refused", refused),
-        case("certificates-accepted-when-told", accepted),
+        case("certificates-accepted-unverified", accepted),
         case("missing-ca-file", missing_ca),
         case("tls-connection-kept", kept),
         case("not-tls-at-all", plain_peer),

@@ -200,8 +200,8 @@ const DIFFERENCES: [(&str, &str, &str); 6] = [
 fn agree(run: &Context, rows: &[Row]) {
     let mut wrong = Vec::new();
     for (options, path) in rows {
-        let told = |subject: &Subject| told(&Context::new(run.world, subject), options, path);
-        let (theirs, ours) = (told(&Subject::Distribution), told(run.subject));
+        let behaviour_of = |subject: &Subject| behaviour(&Context::new(run.world, subject), options, path);
+        let (theirs, ours) = (behaviour_of(&Subject::Distribution), behaviour_of(run.subject));
         let listed = DIFFERENCES.iter().any(|(o, p, _)| (o, p) == (options, path));
         match theirs == ours {
             true if listed => wrong.push(format!("{options} {path} is listed and does not differ")),
@@ -217,7 +217,7 @@ fn agree(run: &Context, rows: &[Row]) {
 }
 
 /// Returns the received requests and the facts of two transfers over one handle.
-fn told(run: &Context, options: &str, path: &str) -> String {
+fn behaviour(run: &Context, options: &str, path: &str) -> String {
     let server = HttpServer::with(raw);
     let mut arguments: Vec<&str> =
         options.split("  ").filter(|option| !option.is_empty()).flat_map(|o| ["-o", o]).collect();

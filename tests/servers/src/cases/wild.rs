@@ -290,12 +290,12 @@ fn check_curl_certificate(site: &Site) {
         (&two_days, "-C 9,5", 2, "'leaf' expires in"),
         (&expired, "-C 1", 2, "'localhost' expired on"),
     ];
-    for (port, days, status, told) in rows {
+    for (port, days, status, message) in rows {
         let line =
             format!("/usr/lib/nagios/plugins/check_curl -t 5 -H localhost -I 127.0.0.1 -p {port} -S {days}");
         let output = site.shell(&line);
         assert_eq!(output.status, Some(status), "{line}: {output:?}");
-        assert!(output.stdout.contains(told), "{line}: {output:?}");
+        assert!(output.stdout.contains(message), "{line}: {output:?}");
     }
 }
 
