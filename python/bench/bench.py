@@ -122,10 +122,10 @@ def aims(found):
                 ours: max((each for each in there if each.is_ours == ours), key=lambda each: each.each(column), default=None)
                 for ours in (True, False)
             }
-            told = [f"{each.title} {each.each(column):,.0f}" if each else "" for each in (best[True], best[False])]
+            figures = [f"{each.title} {each.each(column):,.0f}" if each else "" for each in (best[True], best[False])]
             aiohttp = [each for each in there if each.name == "aiohttp"] if column else []
             beside = [f"{each.title} {each.each(1) / one.each(1):.1f}" for one in aiohttp for each in there if each.is_ours]
-            lines.append(f"| {clients.TITLES[row]}, {per} | {told[0]} | {told[1]} | {'; '.join(beside)} |")
+            lines.append(f"| {clients.TITLES[row]}, {per} | {figures[0]} | {figures[1]} | {'; '.join(beside)} |")
     return [*lines, ""]
 
 

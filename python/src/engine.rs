@@ -135,9 +135,9 @@ fn request(
     })
 }
 
-/// The transfers with news since the last call, and the seconds until the next call if no descriptor becomes
-/// readable.
-fn told(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
+/// Returns the transfers with news since the last call, and the seconds until the next call if no descriptor
+/// becomes readable.
+fn news_and_timeout(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
     let news = std::iter::from_fn(|| transfers.next_news()).collect();
     (news, transfers.timeout().map(|timeout| timeout.as_secs_f64()))
 }
@@ -277,7 +277,7 @@ impl Engine {
         let id = inner.transfers.start(request).map_err(refused)?;
         let moved = Shown(&mut inner.transfers);
         py.detach(move || moved.run_ready());
-        let (news, timeout) = told(&inner.transfers);
+        let (news, timeout) = news_and_timeout(&inner.transfers);
         Ok((id, news, timeout))
     }
 
@@ -290,7 +290,7 @@ impl Engine {
         let _turn = inner.transfers.turn();
         let moved = Shown(&mut inner.transfers);
         py.detach(move || moved.perform());
-        Ok(told(&inner.transfers))
+        Ok(news_and_timeout(&inner.transfers))
     }
 
     /// Runs one transfer to its end, and releases it.

@@ -18,7 +18,7 @@ def one_at_a_time():
     """A loop that takes one event at a time.
 
     pyftpdlib's own asks whom an event is for by the number of its descriptor when its turn comes. By then the number may be that
-    of a data connection accepted in the same round: it is closed for what was told of another, and its 226 never comes.
+    of a data connection accepted in the same round: it is closed for an event of another, and its 226 never comes.
     """
     loop = IOLoop()
     all_at_once = loop._poller

@@ -22,7 +22,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Site(http.server.ThreadingHTTPServer):
-    """A server that counts, and breaks off as it is told."""
+    """A server that counts, and breaks off where its settings say so."""
 
     daemon_threads = True
     request_queue_size = 256

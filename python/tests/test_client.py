@@ -210,7 +210,7 @@ def test_cookies_stay_with_the_client(http):
     assert warmwire.get(http.url("/cookies")).text == ""
 
 
-def test_what_a_client_is_told_later_counts(http):
+def test_settings_changed_later_count(http):
     client = warmwire.Client()
     assert [client.get(http.url("/redirect/2")).status_code for _ in range(2)] == [302, 302]
     client.follow_redirects = True
@@ -694,8 +694,9 @@ def test_control_c_ends_each_call(http, tmp_path):
     ways = "get stream asyncio many upload easy multi batches afetch cat ranges file open".split()
     command = [sys.executable, "-c", INTERRUPTED, http.url("/delay/60000/bytes/1")]
     begun = [(how, subprocess.Popen([*command, how, str(tmp_path)], stdout=-1, stderr=-1, text=True)) for how in ways]
-    told = {how: process.communicate(timeout=60) for how, process in begun}
-    assert {how: out.split() for how, (out, _) in told.items()} == {how: ["interrupted", "True", "0"] for how in ways}, told
+    outputs = {how: process.communicate(timeout=60) for how, process in begun}
+    words = {how: out.split() for how, (out, _) in outputs.items()}
+    assert words == {how: ["interrupted", "True", "0"] for how in ways}, outputs
 
 
 def test_signals_have_their_default():

@@ -63,9 +63,9 @@ def test_every_url_once(cluster, killed):
         # One worker has all of a host: its limit, and the scout ahead of it, is the cluster's.
         assert all(site.most <= 5 for site in sites)
         deadline = time.monotonic() + 30
-        while (told := counted(cluster)) != {"fetched": 600, "failed": 100} and time.monotonic() < deadline:
+        while (counts := counted(cluster)) != {"fetched": 600, "failed": 100} and time.monotonic() < deadline:
             time.sleep(0.2)  # they come with the workers' heartbeats
-        assert told == {"fetched": 600, "failed": 100}
+        assert counts == {"fetched": 600, "failed": 100}
 
 
 def counted(cluster):

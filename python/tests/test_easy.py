@@ -78,12 +78,12 @@ def run(name, *words):
 
 
 def test_examples(http):
-    told = run("tutorial.py", http.root).splitlines()
-    assert told[:3] == ["body 1000 status 200", "new connections 0", "pieces make 3000000"]
-    assert told[3] == "sent 13" and told[4] == "posted 200 in True" and told[5].startswith("options True")
+    output = run("tutorial.py", http.root).splitlines()
+    assert output[:3] == ["body 1000 status 200", "new connections 0", "pieces make 3000000"]
+    assert output[3] == "sent 13" and output[4] == "posted 200 in True" and output[5].startswith("options True")
     urls = [http.url(f"/bytes/{size}") for size in range(5)] + ["http://nowhere.invalid/"]
-    told = run("multi_socket.py", *urls).splitlines()
-    assert told[:5] == [f"{url} 200 {size}" for size, url in enumerate(urls[:5])] and "(6 " in told[5]
+    output = run("multi_socket.py", *urls).splitlines()
+    assert output[:5] == [f"{url} 200 {size}" for size, url in enumerate(urls[:5])] and "(6 " in output[5]
 
 
 # Objects in C: there is no text for them.

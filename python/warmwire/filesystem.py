@@ -88,7 +88,7 @@ class WarmwireFileSystem(Files):
     async def _request(self, method: str, path: str, options: dict[str, Any] | None = None, **how: Any) -> Response:
         # No directory is entered (CWD): a kept connection might be in one that was replaced since.
         options = options or {} if _is_http(path) else {**_NO_CWD, **(options or {})}
-        return _checked(path, await _told(path, self.client.request(method, _url(path), options=options, **how)))
+        return _checked(path, await _answered(path, self.client.request(method, _url(path), options=options, **how)))
 
     async def _send(self, path: str, content: Callable[[], Any], **how: Any) -> None:
         """Uploads a new file and creates its directories."""
@@ -114,7 +114,7 @@ class WarmwireFileSystem(Files):
         """Fetches a range; if the server sends the whole file, cuts it out."""
         last = "" if end is None else str(end - 1)
         options = {"RANGE": f"{start}-{last}", "ACCEPT_ENCODING": None, **_NO_CWD}
-        reply = await _told(path, self.client.get(_url(path), options=options))
+        reply = await _answered(path, self.client.get(_url(path), options=options))
         if reply.status_code == 416:
             return b""
         body = _checked(path, reply).content
@@ -153,7 +153,7 @@ class WarmwireFileSystem(Files):
     async def _pieces(self, path: str, callback: Any) -> AsyncIterator[bytes]:
         request = self.client.build_request("GET", _url(path))
         options = {} if _is_http(path) else _NO_CWD
-        reply = await _told(path, self.client.send(request, stream=True, options=options))
+        reply = await _answered(path, self.client.send(request, stream=True, options=options))
         try:
             _checked(path, reply)
             if reply._outcome.announced >= 0:
@@ -208,11 +208,11 @@ class WarmwireFileSystem(Files):
     async def _info_http(self, path: str) -> dict[str, Any]:
         """Sends HEAD; if the server refuses it or reports no size, requests the first byte."""
         plain = {"ACCEPT_ENCODING": None}
-        reply = await _told(path, self.client.head(_url(path), options=plain))
+        reply = await _answered(path, self.client.head(_url(path), options=plain))
         size = reply._outcome.announced if reply.is_success and "content-length" in reply.headers else None
         if size is None and reply.status_code != 404:
             request = self.client.build_request("GET", _url(path), headers={"Range": "bytes=0-0"})
-            reply = await _told(path, self.client.send(request, stream=True, options=plain))
+            reply = await _answered(path, self.client.send(request, stream=True, options=plain))
             reply.close()
             total = reply.headers.get("content-range", "").rpartition("/")[2]
             if reply.status_code == 206 and total.isdigit():
@@ -504,7 +504,7 @@ def _name(path: str, is_sftp: bool) -> str:
     return '"/{}"'.format(name.replace("\\", "\\\\").replace('"', '\\"'))
 
 
-async def _told(path: str, request: Awaitable[Response]) -> Response:
+async def _answered(path: str, request: Awaitable[Response]) -> Response:
     try:
         return await request
     except RequestError as error:
@@ -539,14 +539,14 @@ def _mlsd_rows(folder: str, rows: str) -> list[dict[str, Any]]:
     found = []
     for row in rows.splitlines():
         facts, space, name = row.partition(" ")
-        told = dict(fact.lower().split("=", 1) for fact in facts.split(";") if "=" in fact)
-        kind = told.get("type", "file")
+        values = dict(fact.lower().split("=", 1) for fact in facts.split(";") if "=" in fact)
+        kind = values.get("type", "file")
         if not space or kind in ("cdir", "pdir") or name in (".", ".."):
             continue
         entry: dict[str, Any] = {"name": f"{folder}/{name}", "type": "directory" if kind == "dir" else "file"}
-        entry["size"] = int(told["size"]) if kind == "file" and told.get("size", "").isdigit() else 0
-        if "modify" in told:
-            moment = datetime.strptime(told["modify"][:14], _MLSD_TIME)
+        entry["size"] = int(values["size"]) if kind == "file" and values.get("size", "").isdigit() else 0
+        if "modify" in values:
+            moment = datetime.strptime(values["modify"][:14], _MLSD_TIME)
             entry["mtime"] = moment.replace(tzinfo=timezone.utc)
         found.append(entry)
     return found
