@@ -9,7 +9,7 @@ extern "C" {
 #define CURL_BLOB_NOCOPY 0
 #define CURL_BLOB_COPY 1
 
-/* Binary data for an option; the library copies it when told so. */
+/* Binary data for an option; the flags say whether the library copies it. */
 struct curl_blob {
   void *data;
   size_t len;

@@ -78,7 +78,7 @@ CURL_EXTERN CURLMcode curl_multi_cleanup(CURLM *multi_handle);
 CURL_EXTERN CURLMsg *curl_multi_info_read(CURLM *multi_handle, int *msgs_in_queue);
 CURL_EXTERN const char *curl_multi_strerror(CURLMcode code);
 
-/* What the socket callback is told to watch, and what curl_multi_socket_action is told to have happened. */
+/* What the socket callback shall watch, and what curl_multi_socket_action shall take as having happened. */
 #define CURL_POLL_NONE 0
 #define CURL_POLL_IN 1
 #define CURL_POLL_OUT 2
