@@ -196,6 +196,7 @@ pub fn run() -> Report {
         let mut findings = Findings::default();
         machine_paths(path, text, &mut findings);
         json_by_hand(path, text, &mut findings);
+        refused_names(path, text, &mut findings);
         if path.ends_with(".rs") {
             opens_with_its_purpose(path, text, &mut findings);
             length(path, text, &mut findings);
@@ -406,6 +407,26 @@ fn starts_a_path(line: &str, root: &str) -> bool {
     })
 }
 
+/// Endings of the files whose names are checked.
+const LANGUAGES: &[&str] =
+    &["rs", "c", "h", "in", "cpp", "hpp", "py", "pyi", "sh", "php", "pl", "R", "js", "mjs", "tcl", "go"];
+
+/// Finds names that say nothing, in code and comments of every language.
+fn refused_names(path: &str, text: &str, findings: &mut Findings) {
+    let ending = path.rsplit_once('.').map(|(_, ending)| ending);
+    if !ending.is_some_and(|ending| LANGUAGES.contains(&ending)) {
+        return;
+    }
+    for (at, line) in text.lines().enumerate() {
+        if let Some(word) =
+            words::refused_name(line).and_then(|_| words::refused_name(&without_strings(line)))
+        {
+            let why = format!("`{word}` names nothing: use the term of what it is (output, reply, events)");
+            findings.add("names", path, at + 1, &why);
+        }
+    }
+}
+
 fn changelog(findings: &mut Findings) {
     if !files::text("CHANGELOG.md").contains("\n## [Unreleased]\n") {
         findings.add("changelog", "CHANGELOG.md", 1, "has no `## [Unreleased]`");
@@ -508,6 +529,16 @@ mod tests {
         };
         assert_eq!(found("crates/net/src/a.rs"), 2);
         assert_eq!(found("crates/net/tests/a.rs") + found("crates/net/src/a/tests.rs"), 0);
+    }
+
+    #[test]
+    fn a_name_that_says_nothing_is_found() {
+        let found = |path: &str| {
+            let mut f = Findings::default();
+            refused_names(path, "let a = 1;\nlet told = 1;\n", &mut f);
+            f.found.iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        assert_eq!((found("a.rs"), found("a/b.py"), found("a.md")), (vec![2], vec![2], vec![]));
     }
 
     #[test]
