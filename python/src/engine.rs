@@ -117,7 +117,7 @@ fn request(
     let upload = match upload {
         None => Upload::Nothing,
         Some(given) => match given.cast::<PyBytes>() {
-            Ok(bytes) => Upload::Memory(bytes.as_bytes().to_vec()),
+            Ok(bytes) => Upload::Memory(vec![bytes.as_bytes().to_vec().into()]),
             Err(_) => Upload::Fed,
         },
     };

@@ -154,7 +154,7 @@ fn an_upload_from_memory_is_sent_again() {
         (O::HttpAuth, 0xffff_ffef_i64.into()),
         (O::UserPwd, "me:secret".into()),
     ]);
-    request.upload = Upload::Memory(b"each time".to_vec());
+    request.upload = Upload::Memory(vec!["each ".into(), "time".into()]);
     assert_eq!(fetch(&mut transfers, request), (Code::Ok, b"welcome\n".to_vec()));
     assert_eq!(server.last_request().unwrap().body, b"each time");
 }

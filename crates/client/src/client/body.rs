@@ -20,6 +20,15 @@ const PIECE: usize = 64 * 1024;
 ///
 /// Bytes can be sent again when a redirect or an authentication challenge requires it. A stream and a reader
 /// cannot: the request then ends with [`Code::SendFailRewind`](crate::Code::SendFailRewind).
+///
+/// Pieces that lie in several places are collected to a body without copying them:
+///
+/// ```
+/// use bytes::Bytes;
+/// let pieces = [Bytes::from_static(b"head,"), Bytes::from_static(b"rows")];
+/// let body: warmwire::Body = pieces.into_iter().collect();
+/// assert_eq!(format!("{body:?}"), "Body(9 bytes)");
+/// ```
 #[derive(Default)]
 pub struct Body(pub(crate) Kind);
 
@@ -28,6 +37,7 @@ pub(crate) enum Kind {
     #[default]
     Nothing,
     Bytes(Bytes),
+    Pieces(Vec<Bytes>),
     Stream(Source, Option<u64>),
 }
 
@@ -62,12 +72,12 @@ impl Body {
         }
     }
 
-    /// Returns the bytes, unless the body is a stream or a reader.
+    /// Returns the bytes, unless the body is a stream, a reader or several pieces.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match &self.0 {
             Kind::Nothing => Some(&[]),
             Kind::Bytes(bytes) => Some(bytes),
-            Kind::Stream(..) => None,
+            Kind::Pieces(_) | Kind::Stream(..) => None,
         }
     }
 
@@ -76,6 +86,7 @@ impl Body {
         match &self.0 {
             Kind::Nothing => Some(Body::default()),
             Kind::Bytes(bytes) => Some(Body(Kind::Bytes(bytes.clone()))),
+            Kind::Pieces(pieces) => Some(Body(Kind::Pieces(pieces.clone()))),
             Kind::Stream(..) => None,
         }
     }
@@ -84,6 +95,18 @@ impl Body {
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Body {
         Body(Kind::Bytes(bytes))
+    }
+}
+
+/// Without a piece there is no body.
+impl FromIterator<Bytes> for Body {
+    fn from_iter<I: IntoIterator<Item = Bytes>>(pieces: I) -> Body {
+        let mut pieces: Vec<Bytes> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        Body(match pieces.len() {
+            0 => Kind::Nothing,
+            1 => Kind::Bytes(pieces.remove(0)),
+            _ => Kind::Pieces(pieces),
+        })
     }
 }
 
@@ -128,10 +151,16 @@ impl fmt::Debug for Body {
         match &self.0 {
             Kind::Nothing => f.write_str("Body(empty)"),
             Kind::Bytes(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Kind::Pieces(pieces) => write!(f, "Body({} bytes)", total(pieces)),
             Kind::Stream(_, Some(length)) => write!(f, "Body(stream of {length} bytes)"),
             Kind::Stream(_, None) => f.write_str("Body(stream)"),
         }
     }
+}
+
+/// Returns the length of all pieces.
+pub(super) fn total(pieces: &[Bytes]) -> u64 {
+    pieces.iter().map(|piece| piece.len() as u64).sum()
 }
 
 /// The stream of a request body, with the caller's types erased.

@@ -128,6 +128,7 @@ impl Part {
         match body.0 {
             Kind::Nothing => Part::of(PartContent::Bytes(Bytes::new())),
             Kind::Bytes(bytes) => Part::of(PartContent::Bytes(bytes)),
+            Kind::Pieces(pieces) => Part::of(PartContent::Bytes(pieces.concat().into())),
             Kind::Stream(_, length) => Part::of(PartContent::Stream(body, length)),
         }
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tables::constant as c;
 use tables::{Code, EasyOption};
 
-use super::body::{Body, Kind, Source};
+use super::body::{Body, Kind, Source, total};
 use super::call::Prepared;
 use super::error::{Error, RequestPhase};
 use super::multipart::Form;
@@ -287,10 +287,8 @@ fn convert_body(
             _ => ("GET", Upload::Nothing, None),
         },
         Kind::Bytes(bytes) if is_http && method != "PUT" => (post(options, bytes), Upload::Nothing, None),
-        Kind::Bytes(bytes) => {
-            let name = put(options, Some(bytes.len() as u64));
-            (name, Upload::Memory(bytes.into()), None)
-        }
+        Kind::Bytes(bytes) => upload(options, vec![bytes]),
+        Kind::Pieces(pieces) => upload(options, pieces),
         Kind::Stream(stream, size) => (put(options, size), Upload::Fed, Some(stream)),
     }
 }
@@ -299,6 +297,10 @@ fn post(options: &mut Options, bytes: Bytes) -> &'static str {
     options.set(EasyOption::PostFieldSizeLarge, bytes.len() as i64);
     options.set(EasyOption::CopyPostFields, Vec::from(bytes));
     "POST"
+}
+
+fn upload(options: &mut Options, pieces: Vec<Bytes>) -> (&'static str, Upload, Option<Source>) {
+    (put(options, Some(total(&pieces))), Upload::Memory(pieces), None)
 }
 
 fn put(options: &mut Options, size: Option<u64>) -> &'static str {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use engine::callbacks::{Callbacks, Endpoints, ReadAnswer, SeekAnswer, WriteAnswer};
 
-use super::data::{BodyMemory, Placed, Sink, Upload, allocation};
+use super::data::{BodyMemory, PiecePosition, Placed, Sink, Upload, allocation};
 use super::outcome::Outcome;
 
 /// The transfers that have news, each listed once.
@@ -44,7 +44,8 @@ pub(super) struct State {
     pub(super) placed: Option<Placed>,
     pub(super) waits_for_reader: bool,
     pub(super) upload: Upload,
-    pub(super) sent: usize,
+    /// Where the next bytes of an upload from memory are.
+    pub(super) unsent: PiecePosition,
     pub(super) fed: VecDeque<u8>,
     pub(super) fed_all: bool,
     pub(super) waits_for_upload: bool,
@@ -161,13 +162,7 @@ impl Callbacks for App {
         let state = &mut *guard;
         match &state.upload {
             Upload::Nothing => ReadAnswer::Bytes(0),
-            Upload::Memory(bytes) => {
-                let rest = &bytes[state.sent..];
-                let count = rest.len().min(buf.len());
-                buf[..count].copy_from_slice(&rest[..count]);
-                state.sent += count;
-                ReadAnswer::Bytes(count)
-            }
+            Upload::Memory(pieces) => ReadAnswer::Bytes(state.unsent.read(pieces, buf)),
             Upload::Fed if state.fed.is_empty() && !state.fed_all => {
                 state.waits_for_upload = true;
                 drop(guard);
@@ -194,13 +189,13 @@ impl Callbacks for App {
 
     fn seek(&self, offset: u64) -> SeekAnswer {
         let mut state = self.state.borrow_mut();
-        match &state.upload {
-            Upload::Memory(bytes) if offset <= bytes.len() as u64 => {
-                state.sent = offset as usize;
-                SeekAnswer::Done
-            }
-            _ => SeekAnswer::Cannot,
-        }
+        let position = match &state.upload {
+            Upload::Memory(pieces) => PiecePosition::of_offset(pieces, offset),
+            Upload::Nothing | Upload::Fed => None,
+        };
+        let Some(position) = position else { return SeekAnswer::Cannot };
+        state.unsent = position;
+        SeekAnswer::Done
     }
 }
 

@@ -3,14 +3,16 @@
 use std::any::Any;
 use std::fs::File;
 
+use bytes::Bytes;
+
 /// The data to upload.
 #[derive(Default)]
 pub enum Upload {
     /// Nothing, or the data that the options contain.
     #[default]
     Nothing,
-    /// These bytes.
-    Memory(Vec<u8>),
+    /// These pieces, one after the other. They are sent again where the exchange requires it.
+    Memory(Vec<Bytes>),
     /// Data passed to [`Transfers::feed`](super::Transfers::feed) until
     /// [`Transfers::end_upload`](super::Transfers::end_upload).
     Fed,
@@ -36,6 +38,44 @@ pub trait BodyMemory {
 pub trait BodyBuffer: Any {
     /// Returns the part from this offset on, or the beginning of that part: where the next bytes go.
     fn room(&mut self, offset: usize) -> &mut [u8];
+}
+
+/// A place among the pieces of an upload.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PiecePosition {
+    piece: usize,
+    offset: usize,
+}
+
+impl PiecePosition {
+    /// Copies what follows this place, and moves the place behind it. Returns 0 at the end alone.
+    pub(super) fn read(&mut self, pieces: &[Bytes], buffer: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while let Some(piece) = pieces.get(self.piece) {
+            let rest = &piece[self.offset..];
+            let count = rest.len().min(buffer.len() - filled);
+            buffer[filled..filled + count].copy_from_slice(&rest[..count]);
+            filled += count;
+            if count < rest.len() {
+                self.offset += count;
+                break;
+            }
+            *self = PiecePosition { piece: self.piece + 1, offset: 0 };
+        }
+        filled
+    }
+
+    /// Returns the place that so many bytes are before; `None` is behind the last one.
+    pub(super) fn of_offset(pieces: &[Bytes], offset: u64) -> Option<PiecePosition> {
+        let mut offset = usize::try_from(offset).ok()?;
+        for (piece, bytes) in pieces.iter().enumerate() {
+            match offset.checked_sub(bytes.len()) {
+                Some(rest) => offset = rest,
+                None => return Some(PiecePosition { piece, offset }),
+            }
+        }
+        (offset == 0).then_some(PiecePosition { piece: pieces.len(), offset })
+    }
 }
 
 /// Length up to which memory for a whole body is allocated when its head arrives.
@@ -133,6 +173,30 @@ mod tests {
         for (name, received, left, wanted) in rows {
             assert_eq!(allocation(received as usize, left), wanted.map(|n| n as usize), "{name}");
         }
+    }
+
+    #[test]
+    fn pieces_are_read_as_one_body_from_any_place() {
+        let pieces: Vec<Bytes> = ["", "abc", "", "d", "efgh", ""].map(Bytes::from).into();
+        let whole = b"abcdefgh";
+        for offset in 0..=whole.len() {
+            for size in 1..=whole.len() + 1 {
+                let mut position = PiecePosition::of_offset(&pieces, offset as u64).unwrap();
+                let mut read = Vec::new();
+                let mut buffer = vec![0; size];
+                loop {
+                    match position.read(&pieces, &mut buffer) {
+                        0 => break,
+                        count => read.extend_from_slice(&buffer[..count]),
+                    }
+                }
+                assert_eq!(read, whole[offset..], "from {offset}, {size} at a time");
+            }
+        }
+        for offset in [9, u64::MAX] {
+            assert_eq!(PiecePosition::of_offset(&pieces, offset), None, "{offset}");
+        }
+        assert_eq!(PiecePosition::default().read(&[], &mut [0; 4]), 0);
     }
 
     /// Memory that is lent three bytes at a time.

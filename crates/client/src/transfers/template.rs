@@ -43,7 +43,7 @@ impl Template {
     pub(super) fn upload(&self) -> Upload {
         match &self.request.upload {
             Upload::Nothing => Upload::Nothing,
-            Upload::Memory(bytes) => Upload::Memory(bytes.clone()),
+            Upload::Memory(pieces) => Upload::Memory(pieces.clone()),
             Upload::Fed => Upload::Fed,
         }
     }

@@ -122,6 +122,30 @@ fn a_source_that_fails_is_the_error() {
 }
 
 #[test]
+fn pieces_are_one_body_and_are_sent_again_after_a_redirect() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let whole = sent(200, 1000);
+        let pieces = || whole.chunks(999).map(bytes::Bytes::copy_from_slice).collect::<Body>();
+        let answer = format!("{} {:016x}\n", whole.len(), fnv1a(&whole));
+        for method in ["PUT", "POST", "DELETE"] {
+            let request = || client.request(method.parse().unwrap(), server.url("/sum")).body(pieces());
+            for request in [request(), request().try_clone().unwrap()] {
+                assert_eq!(request.send().await.unwrap().text().await.unwrap(), answer);
+                let received = server.last_request().unwrap();
+                assert_eq!(
+                    (received.method.as_str(), received.field("Content-Length")),
+                    (method, Some("200000"))
+                );
+            }
+        }
+        let reply = client.put(server.url("/redirect/1/308")).body(pieces()).send().await.unwrap();
+        assert_eq!(reply.status(), 200);
+        assert!(server.last_request().unwrap().body == whole);
+    });
+}
+
+#[test]
 fn a_stream_is_not_sent_twice() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();

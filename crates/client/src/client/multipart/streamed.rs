@@ -87,7 +87,7 @@ impl Steps {
     fn begin(&mut self, body: Body, size: Option<u64>) {
         self.current = match body.0 {
             Kind::Stream(source, _) => Some(Current(source, size)),
-            Kind::Nothing | Kind::Bytes(_) => None,
+            Kind::Nothing | Kind::Bytes(_) | Kind::Pieces(_) => None,
         };
     }
 }
