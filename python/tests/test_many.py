@@ -288,3 +288,83 @@ def test_the_proxy_is_that_of_the_whole_url(http, squids):
     client = warmwire.Client(base_url=http.root)
     (found,) = warmwire.fetch_many(["bytes/11"], client=client, proxy={http.root: squids[0].root})
     assert found.content == pattern(11) and squids[0].requests(1) == [("GET", http.url("/bytes/11"))]
+
+
+def _mocked():
+    """Returns a transport, and the requests that it has answered. It has no reply for one URL, and is busy at first for another."""
+    seen = []
+
+    def handler(request):
+        seen.append(request)
+        if request.url.path == "/lost":
+            raise warmwire.ConnectError("the mock is down", 7, request)
+        if request.url.path == "/busy" and len([one for one in seen if one.url.path == "/busy"]) < 3:
+            return warmwire.Response(503, headers={"Retry-After": "0"})
+        if request.url.path == "/missing":
+            return warmwire.Response(404, text="nothing is here")
+        return warmwire.Response(200, text=f"mocked {request.url.path} {request.headers.get('x-a')}")
+
+    return warmwire.MockTransport(handler), seen
+
+
+def test_transports_and_mounts_answer_their_urls(http, tmp_path):
+    mock, seen = _mocked()
+    names = ["/a", "/lost", "/busy", "/missing", "/"]
+    urls = [f"https://mock.example{name}" for name in names] + [http.url("/bytes/5")]
+    client = warmwire.Client(mounts={"https://mock.example": mock})
+    found = sorted(warmwire.fetch_many(urls, client=client, headers={"X-A": "1"}, to=tmp_path), key=lambda one: one.index)
+    assert [one.status_code for one in found] == [200, 0, 200, 404, 200, 200]
+    assert isinstance(found[1].error, warmwire.ConnectError) and found[1].attempts == 3
+    assert found[2].attempts == 3 and len(seen) == 9 and all(request.method == "GET" for request in seen)
+    assert found[0].response.request.url == urls[0] and found[0].response.text == "mocked /a 1"
+    kept = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
+    assert kept == {"0-a": b"mocked /a 1", "2-busy": b"mocked /busy 1", "4": b"mocked / 1", "5-5": pattern(5)}
+    assert [found[place].path is None for place in range(6)] == [False, True, False, True, False, False]
+
+
+def test_a_transport_answers_while_urls_are_read(http):
+    mock, seen = _mocked()
+
+    def endless():
+        number = 0
+        while True:
+            yield f"https://mock.example/{number}"
+            number += 1
+
+    client = warmwire.Client(transport=mock)
+    some = [one.content for one, _ in zip(warmwire.fetch_many(endless(), client=client), range(50))]
+    assert sorted(some) == sorted(f"mocked /{number} None".encode() for number in range(50))
+    assert len(seen) <= 52
+
+
+def test_a_transport_of_an_asynchronous_client_may_be_awaited(http):
+    mock, _ = _mocked()
+
+    async def handler(request):
+        await asyncio.sleep(0)
+        return mock.handle_request(request)
+
+    async def main():
+        async with warmwire.AsyncClient(mounts={"https://": warmwire.MockTransport(handler)}) as client:
+            urls = ["https://mock.example/a", http.url("/bytes/3"), "https://mock.example/lost"]
+            found = [one async for one in warmwire.afetch_many(urls, client=client, retries=0)]
+            return {one.index: one.error or one.content for one in found}
+
+    found = asyncio.run(main())
+    assert found[0] == b"mocked /a None" and found[1] == pattern(3) and isinstance(found[2], warmwire.ConnectError)
+    waiting = warmwire.Client(transport=warmwire.MockTransport(handler))
+    with pytest.raises(TypeError, match=r"returns a warmwire\.Response, not coroutine"):
+        list(warmwire.fetch_many(["https://mock.example/"], client=waiting))
+
+
+def test_what_runs_in_the_engine_alone_refuses_transports(tmp_path):
+    mock, _ = _mocked()
+    (tmp_path / "file").write_bytes(b"x")
+    for client in (warmwire.Client(transport=mock), warmwire.Client(mounts={"https://": mock})):
+        for name, call in {
+            "fetch_batches": lambda one: list(warmwire.fetch_batches(["https://mock.example/"], client=one)),
+            "watch": lambda one: warmwire.watch(["https://mock.example/"], client=one),
+            "upload": lambda one: warmwire.upload("https://mock.example/file", tmp_path / "file", client=one),
+        }.items():
+            with pytest.raises(TypeError, match=f"{name} works without transports"):
+                call(client)

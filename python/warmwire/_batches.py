@@ -167,5 +167,6 @@ def fetch_batches(
     """
     batches = _Batches(rows, size)
     own = client if client is not None else Client()
+    own._needs_engine("fetch_batches")
     many = _Many(_native.Engine(own.pool._native, True), _queue(urls, to, limit, per_host, retries), own, dict(how), batches, store_errors)
     return many.drive(batches.ready)

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from . import _native
-from ._client import AsyncClient, Client
+from ._client import AsyncClient, Client, _call
 from ._errors import RequestError, failure
 from ._models import OPTIONS, Headers, Option, Request, Response
 from ._settings import fixed_proxy, proxy_of, split
 from ._transfer import _Loop
+from ._transport import Transport, of_transport
 from ._types import signed
 
 if TYPE_CHECKING:
@@ -338,6 +339,22 @@ class _Replies:
             response._content = job.held + response.content
         self.done.append(Fetched(job.index, job.url, response, None, path, job.attempts))
 
+    def answered(self, many: _Many, job: _Job, reply: Response | RequestError) -> None:
+        """Records the result of a transport that is final."""
+        if not isinstance(reply, Response):
+            self.done.append(Fetched(job.index, job.url, None, reply, None, job.attempts))
+            return
+        path = None
+        if job.path is not None:
+            try:
+                with open(job.draft or job.path, "wb") as file:
+                    file.write(reply.content)
+                path = many.store(job, reply.status_code)
+            except OSError as error:
+                self.lost(many, job, 23, str(error))
+                return
+        self.done.append(Fetched(job.index, job.url, reply, None, path, job.attempts))
+
     def ready(self, is_end: bool) -> list[Fetched]:
         """Returns the results since the last call."""
         done, self.done = self.done, []
@@ -348,6 +365,14 @@ class _Replies:
         many.discard(job)
         request = many.request(job.url)
         self.done.append(Fetched(job.index, job.url, None, failure(code, message, request), None, job.attempts))
+
+
+class _Asked(NamedTuple):
+    """A job whose URL a transport answers in place of the engine."""
+
+    job: _Job
+    request: Request
+    transport: Transport
 
 
 class _Prepared(NamedTuple):
@@ -372,6 +397,7 @@ class _Many:
         self._how = how
         proxy = how.get("proxy", client._proxies)
         self._proxies: Mapping[str, str | None] | None = proxy if isinstance(proxy, Mapping) else None
+        self._has_transports = client._transport is not None or bool(client._mounts)
         self._by_proxy: dict[str | None, _Prepared] = {}
         self._prepared(_PROBE)  # arguments that are wrong are refused at once
         self.running: dict[int, _Job] = {}
@@ -394,11 +420,16 @@ class _Many:
         common += fixed_proxy(common, self.client.trust_env)
         return _Prepared(settings, self.engine.prepare(common[1:], upload))
 
-    def begin_all(self, began: Callable[[int], Any] | None = None) -> None:
-        """Starts the jobs that may start."""
+    def begin_all(self, began: Callable[[int], Any] | None = None) -> _Asked | None:
+        """Starts the jobs that may start. Returns the first one that is for a transport: the others are still to be started."""
         queue, now = self.queue, time.monotonic()
         while (job := queue.next(now)) is not None:
             job.attempts += 1
+            if self._has_transports:
+                request = self.request(job.url)
+                transport = self.client._mounted(request)
+                if transport is not None:
+                    return _Asked(job, request, transport)
             try:
                 number = self._start(job)
             except (RuntimeError, OSError) as error:
@@ -408,6 +439,22 @@ class _Many:
             self.running[number] = job
             if began is not None:
                 began(number)
+        return None
+
+    def answered(self, asked: _Asked, answer: Any) -> None:
+        """Handles what a transport has returned, or the error that it has raised."""
+        job = asked.job
+        reply: Response | RequestError = answer if isinstance(answer, RequestError) else of_transport(asked.request, answer)
+        code, status, retry_after = 0, 0, ""
+        if isinstance(reply, Response):
+            status, retry_after = reply.status_code, reply.headers.get("retry-after", "")
+        else:
+            code = reply.code
+        lost = self.queue.ended(job, code, status)
+        if not self.queue.again(job, code, status, retry_after, time.monotonic()):
+            self.into.answered(self, job, reply)
+        for one in lost:
+            self.into.lost(self, one, code, str(reply))
 
     def _start(self, job: _Job) -> int:
         """Starts the transfer of a job: by a template, or like any request if it has options of its own. Returns its number."""
@@ -519,7 +566,13 @@ class _Many:
         """Runs to the end on this thread; yields what ``ready(is_end)`` returns whenever there may be results."""
         try:
             while True:
-                self.begin_all()
+                while (asked := self.begin_all()) is not None:
+                    try:
+                        answer = asked.transport.handle_request(asked.request)
+                    except RequestError as error:
+                        answer = error
+                    self.answered(asked, answer)
+                    yield from ready(False)
                 is_end = not self.running and self.queue.is_empty()
                 yield from ready(is_end)
                 if is_end:
@@ -562,7 +615,8 @@ def fetch_many(
     and one more after as many successes. With ``to``, a directory (created if missing) or a function of the
     URL, bodies are written to files. A file gets its name when its body is complete: a failure leaves no file and replaces none. A
     reply of 400 or above is a failure in this sense, unless ``store_errors`` is set.
-    ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`.
+    ``urls`` is read as needed. ``how`` is as for :meth:`Client.request`. URLs of the client's ``transport`` and ``mounts`` are answered
+    by these, one after the other.
 
     >>> for one in warmwire.fetch_many(["https://example.com/"], per_host=8):
     ...     print(one.url, len(one.content) > 0 if one.ok else one.error or one.status_code)
@@ -616,7 +670,14 @@ async def afetch_many(
 
     try:
         while True:
-            many.begin_all(began)
+            while (asked := many.begin_all(began)) is not None:
+                try:
+                    answer = await _call(asked.transport.handle_request, asked.request)
+                except RequestError as error:
+                    answer = error
+                many.answered(asked, answer)
+                for one in replies.ready(False):
+                    yield one
             for one in replies.ready(False):
                 yield one
             if not many.running and queue.is_empty() and not replies.done:

@@ -216,6 +216,11 @@ class Settings:
                 return transport
         return self._transport
 
+    def _needs_engine(self, name: str) -> None:
+        """Refuses transports, for a function whose transfers the engine runs by itself."""
+        if self._transport is not None or any(transport is not None for _, transport in self._mounts):
+            raise TypeError(f"{name} works without transports: give it a client without transport and mounts")
+
     def _ended(self, response: Response) -> Response:
         """Logs a reply, and keeps the cookies of one that no engine made."""
         if logger.isEnabledFor(logging.INFO):

@@ -48,6 +48,7 @@ class _Running:
 
     def __init__(self, url: URLTypes, file: Path, client: Client | AsyncClient | None, plan: Any, how: dict[str, Any]) -> None:
         own = client if client is not None else Client()
+        own._needs_engine("upload")
         self.request: Request = own.build_request("PUT", url, **split(how))
         options = [*own._options(self.request, how), *self.request.options]
         fields = [(name.encode("latin-1"), value.encode("utf-8")) for name, value in self.request._rows.multi_items()]

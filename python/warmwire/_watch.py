@@ -270,6 +270,7 @@ def watch(
     if not all_urls:
         raise ValueError("there is no URL to watch")
     own = client if client is not None else Client()
+    own._needs_engine("watch")
     native = _native.Watcher(every, deadline or 0.0, contents, content_limit, per_server)
     for url in all_urls:
         request = own.build_request("GET", url)

@@ -264,7 +264,7 @@ class _Samples:
         self._queue.heard(self.running[number].host, bool(outcome.code and not outcome.status))
         return outcome.code, outcome.status, outcome
 
-    def ended(self, many: _Many, job: _Job, number: int, outcome: _native.Outcome) -> None:
+    def ended(self, many: _Many, job: _Job, number: int, status: int, outcome: _native.Outcome) -> None:
         """Records a result that is final."""
         error = self._error(job, outcome)
         body = job.held + outcome.body if job.held else outcome.body
