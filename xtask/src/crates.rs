@@ -1,10 +1,11 @@
-//! `cargo xtask crates`: checks that the crate `warmwire`, and what it is made of, can be published.
+//! `cargo xtask crates`: checks that the crate `warmwire`, what it is made of, and the crates on it can be
+//! published.
 //!
 //! It compiles nothing: cargo lists the files of each package, and the manifests are read.
 //! `cargo publish --dry-run --workspace`, a step of `make test-deep`, also compiles each package alone.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::supply::{self, Package};
@@ -14,6 +15,9 @@ use crate::{Report, files};
 const KEYS: [&str; 8] =
     ["description", "version", "edition", "rust-version", "license", "authors", "repository", "include"];
 
+/// Published crates with a workspace of their own.
+pub const APART: [&str; 1] = ["crates/object-store"];
+
 /// The largest file of a package. Sources are smaller; test data is not.
 const LARGEST: u64 = 100_000;
 
@@ -21,25 +25,32 @@ const LARGEST: u64 = 100_000;
 pub fn run() -> Report {
     let tree = supply::tree(&["warmwire"], &["--target", "all"])?;
     let ours: Vec<Package> = supply::packages(&tree).into_iter().filter(|p| p.source.is_some()).collect();
-    let mut findings = unversioned(&files::text("Cargo.toml"), &ours);
-    for package in &ours {
-        let folder = package.source.as_deref().expect("filtered by it");
-        let manifest = std::fs::read_to_string(Path::new(folder).join("Cargo.toml"))
-            .map_err(|error| format!("{folder}: {error}"))?;
-        let faults =
-            without_keys(&manifest).into_iter().chain(unfit(Path::new(folder), &listed(&package.name)?));
-        findings.extend(faults.map(|fault| format!("crates: {}: {fault}", package.name)));
+    let mut findings = unversioned("Cargo.toml", &files::text("Cargo.toml"), &ours);
+    let folders = ours.iter().map(|package| package.source.clone().expect("filtered by it").into());
+    let folders: Vec<PathBuf> = folders.chain(APART.map(|folder| files::root().join(folder))).collect();
+    for folder in &folders {
+        let shown = folder.display();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml"))
+            .map_err(|error| format!("{shown}: {error}"))?;
+        let faults = without_keys(&manifest).into_iter().chain(unfit(folder, &listed(folder)?));
+        findings.extend(faults.map(|fault| format!("crates: {shown}: {fault}")));
+    }
+    for folder in APART {
+        let path = format!("{folder}/Cargo.toml");
+        let required = ours.iter().filter(|package| package.name == "warmwire").cloned();
+        findings.extend(unversioned(&path, &files::text(&path), &required.collect::<Vec<_>>()));
     }
     match findings.is_empty() {
-        true => Ok(format!("crates: {} crates can be published", ours.len())),
+        true => Ok(format!("crates: {} crates can be published", folders.len())),
         false => Err(findings.join("\n")),
     }
 }
 
 /// Asks cargo for the files of a package.
-fn listed(name: &str) -> Result<BTreeSet<String>, String> {
+fn listed(folder: &Path) -> Result<BTreeSet<String>, String> {
     let output = Command::new("cargo")
-        .args(["package", "--quiet", "--list", "--allow-dirty", "-p", name])
+        .args(["package", "--quiet", "--list", "--allow-dirty", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
         .output()
         .map_err(|error| format!("cargo package: {error}"))?;
     match output.status.success() {
@@ -48,8 +59,8 @@ fn listed(name: &str) -> Result<BTreeSet<String>, String> {
     }
 }
 
-/// Dependencies of the workspace on a published crate without its exact version: a registry ignores paths.
-fn unversioned(manifest: &str, ours: &[Package]) -> Vec<String> {
+/// Dependencies in a manifest on a published crate without its exact version: a registry ignores paths.
+fn unversioned(path: &str, manifest: &str, ours: &[Package]) -> Vec<String> {
     let is_exact = |package: &Package| {
         let Package { name, version, .. } = package;
         manifest.lines().any(|line| {
@@ -58,7 +69,7 @@ fn unversioned(manifest: &str, ours: &[Package]) -> Vec<String> {
             is_named && line.contains(&format!("version = \"={version}\""))
         })
     };
-    let finding = |p: &Package| format!("crates: Cargo.toml requires {} without `={}`", p.name, p.version);
+    let finding = |p: &Package| format!("crates: {path} requires {} without `={}`", p.name, p.version);
     ours.iter().filter(|package| !is_exact(package)).map(finding).collect()
 }
 
@@ -146,7 +157,7 @@ mod tests {
     #[test]
     fn the_crate_and_its_parts_can_be_published() {
         let report = run().unwrap_or_else(|findings| panic!("{findings}"));
-        assert_eq!(report, "crates: 11 crates can be published");
+        assert_eq!(report, "crates: 12 crates can be published");
     }
 
     #[test]
@@ -162,7 +173,7 @@ mod tests {
                         b = { path = \"b\", version = \"=1.2.3\", package = \"p-b\" }\n\
                         c = { path = \"c\", version = \"=1.2.2\", package = \"p-c\" }\n\
                         d = { path = \"d\", package = \"p-d\" }\n";
-        let found = unversioned(manifest, &ours);
+        let found = unversioned("Cargo.toml", manifest, &ours);
         assert!(found.len() == 2 && found[0].contains("p-c") && found[1].contains("p-d"), "{found:?}");
     }
 

@@ -41,7 +41,13 @@ fn raise(root: &Path, paths: &[String], version: &str, today: &str) -> Result<Ve
     for path in paths.iter().filter(|path| path.ends_with("/Cargo.toml")) {
         let text = read(path)?;
         let inherits = text.contains("\nversion.workspace = true\n");
-        names.extend(inherits.then(|| name_of(&text).map(str::to_owned)).flatten());
+        // A published crate with a workspace of its own.
+        let requires = text.contains(&required);
+        names.extend((inherits || requires).then(|| name_of(&text).map(str::to_owned)).flatten());
+        if requires {
+            let raised = text.replacen(&before, &after, 1).replace(&required, &wanted);
+            written.push((path.clone(), raised));
+        }
     }
     for path in paths.iter().filter(|path| path.ends_with("Cargo.lock")) {
         written.push((path.clone(), locked(&read(path)?, &names, version)));
@@ -129,13 +135,16 @@ mod tests {
             "Cargo.lock",
             "bench/programs/crates/Cargo.lock",
             "crates/curl-sys/Cargo.lock",
+            "crates/object-store/Cargo.lock",
             "fuzz/oracles/Cargo.lock",
             "tests/judges/reqwest/Cargo.lock",
         ];
-        assert_eq!(changed, [&["CHANGELOG.md", "Cargo.toml"], &locks[..]].concat());
+        let manifests = ["CHANGELOG.md", "Cargo.toml", "crates/object-store/Cargo.toml"];
+        assert_eq!(changed, [&manifests[..], &locks[..]].concat());
         assert_eq!(version_of(&read("Cargo.toml")), Some("97.0.1"));
         assert_eq!(read("Cargo.toml").replace("97.0.1", &old), files::text("Cargo.toml"));
         assert_eq!(read("Cargo.toml").matches("version = \"=97.0.1\"").count(), 11);
+        assert_eq!(read("crates/object-store/Cargo.toml").matches("97.0.1").count(), 2);
         let lock = read("Cargo.lock");
         let ours = |package: &&str| !package.contains("\nsource = ") && package.contains("\nname = ");
         let packages: Vec<&str> = lock.split("[[package]]").filter(ours).collect();

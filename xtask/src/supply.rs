@@ -1,13 +1,14 @@
-//! The components of library and tool: `cargo xtask supply --check` checks that their licences are compatible
-//! with ours, that the registry is the only source, that each crate has one version, and that no known
-//! advisory applies (advisories.tsv); `cargo xtask supply` prints a bill of materials (CycloneDX 1.5, JSON).
-//! All data is from cargo and Cargo.lock.
+//! The components of library and tool, and of published crates with a workspace of their own: `cargo xtask
+//! supply --check` checks that their licences are compatible with ours, that the registry is the only source,
+//! that each crate of library and tool has one version, and that no known advisory applies (advisories.tsv).
+//! `cargo xtask supply` prints a bill of materials of library and tool (CycloneDX 1.5, JSON). All data is
+//! from cargo and Cargo.lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::Command;
 
-use crate::Report;
+use crate::{Report, crates, files};
 
 /// Licences that ask for no more than to be named (and, of CC0 and Unlicense, not even that).
 const ALLOWED: [&str; 11] = [
@@ -60,8 +61,10 @@ pub fn run(check: bool) -> Report {
     if !check {
         return Ok(bill(&packages));
     }
-    let mut findings = findings(&packages);
-    findings.extend(repeated(&packages));
+    let mut findings = repeated(&packages);
+    // What is repeated in a workspace of its own is the choice of the crates that it is for.
+    let packages = &packages | &components_apart()?;
+    findings.extend(unwelcome(&packages));
     findings.extend(faulty(&packages, ADVISORIES));
     findings.extend(unread(&packages, ADVISORIES));
     match findings.is_empty() {
@@ -98,7 +101,18 @@ pub fn packages(tree: &str) -> BTreeSet<Package> {
     tree.lines().filter_map(one).collect()
 }
 
-fn findings(packages: &BTreeSet<Package>) -> Vec<String> {
+/// Returns the components of the published crates with a workspace of their own.
+fn components_apart() -> Result<BTreeSet<Package>, String> {
+    let mut all = BTreeSet::new();
+    for folder in crates::APART {
+        let manifest = files::root().join(folder).join("Cargo.toml");
+        all.extend(packages(&tree(&[], &["--manifest-path", &manifest.to_string_lossy()])?));
+    }
+    Ok(all)
+}
+
+/// Packages under another licence than those that are allowed, or from elsewhere than the registry.
+fn unwelcome(packages: &BTreeSet<Package>) -> Vec<String> {
     let mut found = Vec::new();
     for package in packages {
         let Package { name, version, licence, source } = package;
@@ -207,7 +221,7 @@ mod tests {
         let tree = "a v1.0.0|MIT\na v1.0.0|MIT\n\nb v2.0.0 (proc-macro)|GPL-3.0\nc v0.1.0 (https://h.example/c#1)|MIT\n";
         let packages = packages(tree);
         assert_eq!(packages.len(), 3);
-        let found = findings(&packages);
+        let found = unwelcome(&packages);
         assert!(
             found.len() == 2 && found[0].contains("b 2.0.0") && found[1].contains("h.example"),
             "{found:?}"

@@ -5,11 +5,12 @@ use super::commands::Commands;
 use crate::files;
 
 /// Tests that run the programs of docs/guide/examples and the blocks of README.
-const TESTS: [&str; 7] = [
+const TESTS: [&str; 8] = [
     "tests/cli/guide.rs",
     "crates/capi/tests/abi/guide.rs",
     "crates/capi/tests/abi/watches.rs",
     "crates/client/tests/guide.rs",
+    "crates/object-store/tests/guide.rs",
     "python/tests/test_readmes.py",
     "python/tests/test_watch.py",
     "python/tests/test_deep_img2dataset.py",

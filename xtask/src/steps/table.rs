@@ -138,6 +138,15 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         15,
     ),
+    all(
+        "object-store",
+        "the connector of object_store, a workspace of its own",
+        // By clippy as the compiler: one pass has lints and tests.
+        "cargo --config \"build.rustc-workspace-wrapper = 'clippy-driver'\" test --locked --no-fail-fast \
+         --manifest-path crates/object-store/Cargo.toml --target-dir ${CARGO_TARGET_DIR:-target}",
+        Output::Libtest,
+        20,
+    ),
     all("supply", "licences and advisories", "cargo xtask supply --check", Output::Plain, 10),
     all(
         "workflows",
