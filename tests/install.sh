@@ -2,7 +2,7 @@
 # Installs what the tests use: Debian packages (as root, or through sudo); pycurl, built from source, and tornado in a
 # virtual environment under target/; a program on the Rust `curl` crate; HTTP/3's aioquic and a server on quic-go; one for Encrypted Client Hello and one for SSH. Does nothing where all is there. h2specd, Miri and
 # cargo-careful, which only `make test-deep` uses, and cargo-fuzz come when they are asked for, and so does what Windows needs.
-# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [tus_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [img2dataset] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [musl] [windows]
+# Usage: tests/install.sh [packages] [pycurl] [curl_crate] [ftp_servers] [quic_servers] [ech_server] [ssh_server] [tus_server] [s3_server] [otel_collector] [python_light] [python_tools] [python_deep] [s3fs_suite] [img2dataset] [python_bench] [judges] [judges_npm] [bogo] [h2spec] [miri] [careful] [libfuzzer] [guide] [semver_checks] [actionlint] [nfpm] [cross] [try_packages] [musl] [windows]
 set -eu
 cd "$(dirname "$0")/.."
 : "${CARGO_TARGET_DIR:=target}"
@@ -221,6 +221,9 @@ ssh_server() { newer_go ssh-go; }
 # tusd, for resumable uploads by tus 1.0 and by the draft of the HTTP working group.
 tus_server() { newer_go tusd-go; }
 
+# versitygw, an S3 server that checks signatures.
+s3_server() { newer_go s3-go; }
+
 # The OpenTelemetry Collector, for the spans of WARMWIRE_TRACE.
 otel_collector() { newer_go otelcol-go; }
 
@@ -402,10 +405,10 @@ windows() {
 }
 
 mkdir -p "$CARGO_TARGET_DIR"
-[ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server tus_server python_tools
+[ $# -gt 0 ] || set -- packages pycurl curl_crate ftp_servers quic_servers ech_server ssh_server tus_server s3_server python_tools
 for step; do
 	case $step in
-	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | tus_server | python_light | python_tools | python_deep | s3fs_suite | img2dataset | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | musl | windows) $step ;;
+	packages | pycurl | curl_crate | ftp_servers | quic_servers | ech_server | ssh_server | tus_server | s3_server | python_light | python_tools | python_deep | s3fs_suite | img2dataset | python_bench | judges | judges_npm | bogo | h2spec | miri | careful | libfuzzer | guide | semver_checks | actionlint | nfpm | cross | try_packages | musl | windows) $step ;;
 	*) echo "install.sh: unknown step $step" >&2 && exit 2 ;;
 	esac
 done

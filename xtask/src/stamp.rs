@@ -75,7 +75,9 @@ pub fn of_machine() -> Stamp {
     // Installing a program changes the time of its folder.
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).for_each(|folder| stamp.add_file(&folder));
-    for folder in ["servers", "pycurl", "aioquic", "pyftpdlib", "quic-go", "ech-go", "ssh-go", "tusd-go"] {
+    for folder in
+        ["servers", "pycurl", "aioquic", "pyftpdlib", "quic-go", "ech-go", "ssh-go", "tusd-go", "s3-go"]
+    {
         stamp.add_file(&files::target().join(folder));
     }
     for name in VARIABLES {

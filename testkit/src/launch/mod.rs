@@ -33,6 +33,7 @@ mod sshd;
 mod tftpd;
 mod tunnels;
 mod tusd;
+mod versitygw;
 mod vsftpd;
 
 use std::collections::BTreeSet;
@@ -76,6 +77,7 @@ pub use sshd::{Agent, PASSWORD as SSH_PASSWORD, Sshd, USER as SSH_USER, fingerpr
 pub use tftpd::Tftpd;
 pub use tunnels::{TunnelKind, TunnelProxy};
 pub use tusd::Tusd;
+pub use versitygw::{S3_SIGNATURE, Versitygw};
 pub use vsftpd::Vsftpd;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);
