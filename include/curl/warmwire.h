@@ -152,6 +152,9 @@ CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
 #define WARMWIRE_UPLOAD_TUS 2    /* Like RESUME. Over HTTP by tus 1.0, for which CURLOPT_URL creates uploads. */
 #define WARMWIRE_UPLOAD_IETF 3   /* Like RESUME. Over HTTP by draft-ietf-httpbis-resumable-upload, interop version 6: a PUT, or
                                     the method of CURLOPT_CUSTOMREQUEST. A server that does not know it gets the PUT alone. */
+#define WARMWIRE_UPLOAD_S3 4     /* Like RESUME. Over HTTP to Amazon S3 and services like it: a source of more than 8 MiB in parts
+                                    of that size, or of larger ones if there were more than 10,000. CURLOPT_URL is that of
+                                    the object. CURLOPT_AWS_SIGV4 signs, with the keys in CURLOPT_USERPWD. */
 #define WARMWIRE_UPLOAD_VERIFY 16 /* Added to a mode: the server is asked for a checksum of the file at the end, over FTP
                                      (HASH, XSHA256 and the like) and SFTP (check-file). See warmwire_upload_verify(). */
 
@@ -163,28 +166,38 @@ CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
  * `begun` is a string that warmwire_upload_place() returned earlier, perhaps in another process: the server has a part of the
  * source there. Use it only with the URL, the user and the source that it belongs to. NULL: nothing has begun.
  *
- * An upload over HTTP is a series of requests, each of which counts as a redirect for CURLINFO_REDIRECT_COUNT. The body
- * of the last reply alone is delivered. A server that refuses or is busy fails the transfer with CURLE_HTTP_RETURNED_ERROR.
- * TUS needs CURLOPT_INFILESIZE_LARGE; a CURLOPT_HTTPHEADER line "Upload-Metadata: ..." names the file. If the server's
- * answers contradict the source, the transfer fails with CURLE_RANGE_ERROR, and the next one begins anew. If a file over FTP
- * or SFTP is short at its end, the transfer fails with CURLE_PARTIAL_FILE, and the next one continues.
+ * An upload over HTTP is a series of requests, each of which but the first counts as a redirect for CURLINFO_REDIRECT_COUNT.
+ * The body of the last reply alone is delivered. A server that refuses or is busy fails the transfer with
+ * CURLE_HTTP_RETURNED_ERROR. TUS and S3 need CURLOPT_INFILESIZE_LARGE. By TUS, a CURLOPT_HTTPHEADER line "Upload-Metadata:
+ * ..." names the file. If the server's answers contradict the source, the transfer fails with CURLE_RANGE_ERROR, and the next
+ * one begins anew. If a file over FTP or SFTP is short at its end, the transfer fails with CURLE_PARTIAL_FILE, and the next
+ * one continues.
+ *
+ * By S3 no reply is delivered; CURLOPT_ERRORBUFFER has the service's error. The source is sought before each part. Of the
+ * CURLOPT_HTTPHEADER lines, those that describe the object (Content-Type, x-amz-meta-..., x-amz-acl and the like) go with the
+ * request that begins the upload, If-Match and If-None-Match with the one that completes it, and a key of your own
+ * (x-amz-server-side-encryption-customer-...), x-amz-security-token and x-amz-request-payer with all. The ETag of each part is
+ * compared with the MD5 digest of its bytes; a part that is wrong again and again fails the transfer with CURLE_RANGE_ERROR,
+ * and the service is asked to remove the parts. Other parts that nobody continues remain: a lifecycle rule of the bucket
+ * removes them.
  *
  * curl_easy_reset() sets PLAIN; curl_easy_duphandle() copies the mode, but not the part. Returns CURLE_OK, or
  * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or mode. */
 CURL_EXTERN CURLcode warmwire_upload(CURL *easy, long mode, const char *begun);
 
-/* Stores in *place a string that names the part at the server, to be freed with curl_free(), or NULL if there is none. There is
- * one from when the server has accepted the upload until the upload is complete. It has no login, but the URL of an upload
- * over HTTP may be a secret. May be called in callbacks: an upload by TUS has it at the first call of CURLOPT_READFUNCTION, one
- * by IETF in CURLOPT_HEADERFUNCTION at the end of a head with status 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a
- * bad handle or a NULL `place`; CURLE_OUT_OF_MEMORY. */
+/* Stores in *place a string that names the part at the server, to be freed with curl_free(), or NULL if there is none. There
+ * is one from when the server has accepted the upload until the upload is complete; for an upload by S3 of one part there is
+ * none. It has no login, but the URL of an upload over HTTP may be a secret. May be called in callbacks: an upload by TUS or
+ * S3 has it at the first call of CURLOPT_READFUNCTION, one by IETF in CURLOPT_HEADERFUNCTION at the end of a head with status
+ * 104. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `place`; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_upload_place(CURL *easy, char **place);
 
 /* Compares a file, the source of the handle's last upload, with the checksum that the server has of it. To be called once
  * after a transfer by a mode with WARMWIRE_UPLOAD_VERIFY that returned CURLE_OK. Reads the whole file. Stores 1 in *compared
- * if there was a checksum, else 0; `compared` may be NULL. Returns CURLE_OK if the file is the same or there was no
- * checksum; CURLE_RANGE_ERROR if it differs: the next upload sends all of it; CURLE_FILE_COULDNT_READ_FILE;
- * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `file`. After a failure, CURLOPT_ERRORBUFFER has the reason. */
+ * if there was a checksum, else 0; `compared` may be NULL. After an upload by S3 the file is not read: the ETags were compared
+ * as it was sent. Returns CURLE_OK if the file is the same or there was no checksum; CURLE_RANGE_ERROR if it differs: the next
+ * upload sends all of it; CURLE_FILE_COULDNT_READ_FILE; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or a NULL `file`. After a
+ * failure, CURLOPT_ERRORBUFFER has the reason. */
 CURL_EXTERN CURLcode warmwire_upload_verify(CURL *easy, const char *file, long *compared);
 
 /* Modes of warmwire_why(): */

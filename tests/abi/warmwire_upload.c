@@ -31,8 +31,8 @@ int main(void)
   SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_RESUME, "ftp://h/f"), CURLE_OK);
   curl_easy_reset(easy);
   SAME(is_at(easy, NULL), 1);
-  SAME(warmwire_upload(easy, 4, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
-  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_VERIFY | 4, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_upload(easy, 5, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_VERIFY | 5, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
   /* Without a transfer there is no checksum. */
   long compared = 7;
   SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_RESUME | WARMWIRE_UPLOAD_VERIFY, NULL), CURLE_OK);
@@ -51,6 +51,14 @@ int main(void)
   curl_easy_setopt(easy, CURLOPT_URL, "http://127.0.0.1:1/");
   curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
   SAME(curl_easy_perform(easy), CURLE_UPLOAD_FAILED);
+  /* And so does one in parts, whose lengths are those of the source. */
+  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_S3, NULL), CURLE_OK);
+  SAME(curl_easy_perform(easy), CURLE_UPLOAD_FAILED);
+  curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)9 << 20);
+  curl_easy_setopt(easy, CURLOPT_CRLF, 1L);
+  SAME(curl_easy_perform(easy), CURLE_UPLOAD_FAILED);
+  SAME(warmwire_upload(easy, WARMWIRE_UPLOAD_S3, "http://h/b/k?uploadId=1"), CURLE_OK);
+  SAME(is_at(easy, "http://h/b/k?uploadId=1"), 1);
   curl_easy_cleanup(easy);
   curl_global_cleanup();
   return FAILURES;

@@ -268,7 +268,10 @@ pub unsafe extern "C-unwind" fn warmwire_upload_verify(
     note(false);
     easy::run(easy, Entry::EasyGetinfo, |handle, _| {
         let state = handle.easy.state();
-        let Some(digest) = state.upload_resumption.take_digest() else { return Ok(()) };
+        let Some(digest) = state.upload_resumption.take_digest() else {
+            note(state.upload_resumption.is_compared());
+            return Ok(());
+        };
         // SAFETY: not NULL, so a string by the caller's promise.
         let path = engine::sys::path(unsafe { CStr::from_ptr(file) }.to_bytes());
         let fail = |code: Code, text: String| {

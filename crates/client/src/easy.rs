@@ -137,6 +137,12 @@ impl Easy {
         self.0.state().upload_resumption.take_digest()
     }
 
+    /// Returns whether the server's digests of the last upload were compared as it was sent, and were those
+    /// of the source. S3 has them; [`take_upload_digest`](Easy::take_upload_digest) has none then.
+    pub fn upload_is_compared(&self) -> bool {
+        self.0.state().upload_resumption.is_compared()
+    }
+
     /// Returns whether the last upload failed because the server was busy: it may take the upload later.
     pub fn upload_must_wait(&self) -> bool {
         self.0.state().upload_resumption.is_busy()

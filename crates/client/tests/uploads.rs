@@ -6,13 +6,17 @@ use testkit::body::pattern;
 use testkit::certs::Authority;
 use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
 use testkit::http::{HttpServer, Response};
-use testkit::launch::{Ftpd, FtpdKind, Sshd, Tusd};
+use testkit::launch::{Ftpd, FtpdKind, S3_SIGNATURE, Sshd, Tusd, Versitygw};
 use testkit::temp::TempDir;
 use warmwire::blocking::{Client, Upload};
 use warmwire::{Code, EasyOption, UploadMode};
 
 const PIECE: usize = 64 << 10;
-const SIZE: usize = 4 * PIECE + 777;
+/// Pieces of a file, beside its last bytes.
+const PIECES: usize = 4;
+/// A part of an upload to S3.
+const PART: usize = 8 << 20;
+const SIZE: usize = PIECES * PIECE + 777;
 
 /// Returns whether a server has this file, once.
 type Comparison = Box<dyn Fn(&[u8]) -> bool>;
@@ -56,15 +60,36 @@ impl Peer {
             };
             Peer::new(port, &url, mode, Box::new(has))
         });
-        vec![ftp, ssh, tus, draft]
+        let s3 = Versitygw::start().unwrap();
+        let (port, url) = (s3.port, format!("{}f", s3.url()));
+        let (signature, login) = S3_SIGNATURE;
+        let options = [(EasyOption::AwsSigV4, signature), (EasyOption::UserPwd, login)];
+        let options = options.map(|(option, value)| (option, value.to_owned())).to_vec();
+        let has = move |body: &[u8]| {
+            s3.object("f").is_some_and(|object| object == body) && s3.incomplete_uploads() == 0
+        };
+        let s3 = Peer { options, ..Peer::new(port, &url, UploadMode::S3, Box::new(has)) };
+        vec![ftp, ssh, tus, draft, s3]
     }
 
-    fn cut(&self, cut: Cut) {
-        let point = |after| Some(CutPoint { side: Side::Client, after, cut });
+    /// Returns a file of some pieces.
+    fn source(&self) -> Vec<u8> {
+        pattern(777 + if self.mode == UploadMode::S3 { 2 * PART } else { PIECES * PIECE })
+    }
+
+    /// Ends each connection after a piece of the file.
+    fn cut(&self) {
+        let point = |after| Some(CutPoint { side: Side::Client, after, cut: Cut::Reset });
         self.cutter.set(match &self.url {
             url if url.starts_with("ftp") => Plan { cut: None, data: Some(point(PIECE)) },
             // Keys and login before the file.
             url if url.starts_with("sftp") => Plan { cut: point(PIECE + 6000), data: None },
+            // The question for the parts, and a bit of the next part. A request on a connection that has
+            // carried others is repeated at once if it is reset.
+            _ if self.mode == UploadMode::S3 => {
+                let silent = CutPoint { side: Side::Client, after: PART + 1600, cut: Cut::Silence };
+                Plan { cut: Some(silent), data: None }
+            }
             _ => Plan { cut: point(PIECE + 400), data: None },
         });
     }
@@ -78,6 +103,7 @@ impl Peer {
                 let slow = upload.option(EasyOption::MaxSendSpeedLarge, 1_000_000);
                 slow.method(http::Method::POST)
             }
+            UploadMode::S3 => upload.option(EasyOption::LowSpeedLimit, 1).option(EasyOption::LowSpeedTime, 2),
             _ => upload,
         };
         let options = self.options.iter();
@@ -93,15 +119,17 @@ fn folder_with_source(body: &[u8]) -> TempDir {
 
 #[test]
 fn an_upload_that_is_cut_every_64_kib_is_whole() {
-    let body = pattern(SIZE);
     for peer in Peer::all() {
+        let body = peer.source();
         let folder = folder_with_source(&body);
-        peer.cut(Cut::Reset);
+        peer.cut();
         let client = Client::new();
         let uploaded = peer.upload(&client, &folder).send().unwrap_or_else(|e| panic!("{}: {e}", peer.url));
         assert!((peer.has)(&body), "{}", peer.url);
-        assert_eq!(uploaded.size(), SIZE as u64);
-        assert!(uploaded.attempts() > 3, "{}: {}", peer.url, uploaded.attempts());
+        assert_eq!(uploaded.size(), body.len() as u64);
+        let least = if peer.mode == UploadMode::S3 { 3 } else { 4 };
+        assert!(uploaded.attempts() >= least, "{}: {}", peer.url, uploaded.attempts());
+        assert_eq!(uploaded.is_verified(), peer.mode == UploadMode::S3, "{}", peer.url);
         let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert_eq!(left.len(), 1, "{}: the source alone: {left:?}", peer.url);
     }
@@ -110,12 +138,12 @@ fn an_upload_that_is_cut_every_64_kib_is_whole() {
 /// As if the process had been killed: a new client continues by what is in the folder.
 #[test]
 fn an_upload_continues_with_another_client() {
-    let body = pattern(SIZE);
     for peer in Peer::all() {
+        let body = peer.source();
         let folder = folder_with_source(&body);
         for left in (0..40).rev() {
             assert!(left > 0, "{}: no progress", peer.url);
-            peer.cut(Cut::Reset);
+            peer.cut();
             match peer.upload(&Client::new(), &folder).attempts(1).send() {
                 Ok(uploaded) => {
                     assert!(uploaded.sent() < body.len() as u64, "{}: the rest alone", peer.url);

@@ -1,14 +1,18 @@
 //! Uploads of a handle that continue where the server says they ended (docs/decisions/0016).
 
+mod series;
+
 use std::cell::{Cell, OnceCell};
 
 use runtime::cell::RefCell;
 use tables::Code;
 use wire::upload::digest::Digest;
 use wire::upload::http::HttpUpload;
+use wire::upload::s3::{S3Upload, upload_id_in};
 use wire::upload::{Facts, Peer, Protocol, Step, decide};
 
 use crate::error::{Error, Result};
+pub(crate) use series::{HttpState, Machine, UploadHead};
 
 /// Whether uploads of a handle continue after a cut, and by which protocol over HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,21 +27,28 @@ pub enum UploadMode {
     Tus,
     /// Like `Resume`; over HTTP by draft-ietf-httpbis-resumable-upload.
     Draft,
+    /// Like `Resume`; over HTTP in parts, to Amazon S3 and services like it.
+    S3,
 }
 
 impl UploadMode {
     /// Returns the mode of a number in warmwire.h.
     pub fn from_number(number: i64) -> Option<UploadMode> {
-        let modes = [UploadMode::Plain, UploadMode::Resume, UploadMode::Tus, UploadMode::Draft];
-        modes.get(usize::try_from(number).ok()?).copied()
+        use UploadMode::{Draft, Plain, Resume, S3, Tus};
+        [Plain, Resume, Tus, Draft, S3].get(usize::try_from(number).ok()?).copied()
     }
 
-    /// Returns the protocol of uploads over HTTP.
-    pub(crate) fn http(self) -> Option<Protocol> {
+    /// Returns whether uploads over HTTP continue, each as a series of requests.
+    pub fn is_series_over_http(self) -> bool {
+        matches!(self, UploadMode::Tus | UploadMode::Draft | UploadMode::S3)
+    }
+
+    /// Returns the name of a protocol whose uploads over HTTP need the size of their source.
+    pub(crate) fn needs_size(self) -> Option<&'static str> {
         match self {
-            UploadMode::Plain | UploadMode::Resume => None,
-            UploadMode::Tus => Some(Protocol::Tus),
-            UploadMode::Draft => Some(Protocol::Draft),
+            UploadMode::Plain | UploadMode::Resume | UploadMode::Draft => None,
+            UploadMode::Tus => Some("tus"),
+            UploadMode::S3 => Some("S3"),
         }
     }
 }
@@ -71,40 +82,8 @@ struct Part {
     source: Cell<Option<u64>>,
     http: RefCell<Option<Box<HttpState>>>,
     digest: RefCell<Option<Box<Digest>>>,
-}
-
-/// An upload over HTTP, which lasts from one transfer of its handle to the next.
-pub(crate) struct HttpState {
-    pub machine: HttpUpload,
-    /// CURLOPT_URL and size of the source: another one is another upload.
-    pub url: Vec<u8>,
-    pub size: Option<u64>,
-    pub head: UploadHead,
-}
-
-/// Fields of a reply that matter for an upload over HTTP.
-#[derive(Default)]
-pub(crate) struct UploadHead {
-    pub offset: Option<Vec<u8>>,
-    pub complete: Option<Vec<u8>>,
-    pub version: Option<Vec<u8>>,
-    pub location: Option<Vec<u8>>,
-}
-
-impl UploadHead {
-    /// Takes a field.
-    pub fn push(&mut self, name: &[u8], value: &[u8]) {
-        for (wanted, field) in [
-            ("Upload-Offset", &mut self.offset),
-            ("Upload-Complete", &mut self.complete),
-            ("Upload-Draft-Interop-Version", &mut self.version),
-            ("Location", &mut self.location),
-        ] {
-            if name.eq_ignore_ascii_case(wanted.as_bytes()) {
-                *field = Some(value.trim_ascii().to_vec());
-            }
-        }
-    }
+    /// Whether the server's digests were compared while the upload was sent.
+    is_compared: Cell<bool>,
 }
 
 impl UploadResumption {
@@ -127,7 +106,7 @@ impl UploadResumption {
 
     /// Returns whether uploads over HTTP are a series of requests.
     pub(crate) fn is_http(&self) -> bool {
-        self.mode.get().http().is_some()
+        self.mode.get().is_series_over_http()
     }
 
     fn part(&self) -> &Part {
@@ -191,12 +170,13 @@ impl UploadResumption {
     }
 
     /// Returns the URL of the part that the server has, once it has accepted the upload and until the upload
-    /// is complete: over FTP and SFTP the URL of the file, over HTTP that of the upload. Neither has a login.
+    /// is complete: over FTP and SFTP the URL of the file, over HTTP that of the upload, for S3 with its
+    /// number. None has a login.
     pub fn place(&self) -> Option<Vec<u8>> {
         let part = self.part.get()?;
         let http = part.http.borrow();
         match http.as_ref() {
-            Some(state) => state.machine.location().map(<[u8]>::to_vec),
+            Some(state) => state.place(),
             None => part.place.borrow().as_ref().map(|place| place.to_vec()),
         }
     }
@@ -232,20 +212,50 @@ impl UploadResumption {
     /// Begins a transfer of an upload over HTTP: continues the last one of this handle if it sends the same
     /// source to the same URL, or else a part that the application knows of.
     pub(crate) fn begin_http(&self, url: &[u8], size: Option<u64>) {
-        let Some(protocol) = self.mode.get().http() else { return };
         let part = self.part();
         part.is_busy.set(false);
+        part.is_compared.set(false);
         let mut http = part.http.borrow_mut();
         if let Some(state) = http.as_mut()
             && state.url == url
             && state.size == size
         {
-            state.machine.interrupted();
+            state.interrupted();
             return;
         }
         let place = part.place.take().map(<[u8]>::into_vec);
-        let machine = HttpUpload::new(protocol, size, b"", place);
-        *http = Some(Box::new(HttpState { machine, url: url.to_vec(), size, head: UploadHead::default() }));
+        let resource = |protocol, place| Machine::Resource(HttpUpload::new(protocol, size, b"", place));
+        let machine = match self.mode.get() {
+            UploadMode::Plain | UploadMode::Resume => return,
+            UploadMode::Tus => resource(Protocol::Tus, place),
+            UploadMode::Draft => resource(Protocol::Draft, place),
+            UploadMode::S3 => {
+                let upload_id = place.and_then(|place| upload_id_in(&place));
+                Machine::S3(S3Upload::new(size.unwrap_or(0), upload_id))
+            }
+        };
+        *http = Some(Box::new(HttpState::new(machine, url, size)));
+    }
+
+    /// Takes bytes of the source that are about to be sent in a part.
+    pub(crate) fn take_sent(&self, bytes: &[u8]) {
+        if let Some(state) = self.part().http.borrow_mut().as_mut() {
+            state.take_sent(bytes);
+        }
+    }
+
+    /// Takes bytes of a reply that is the engine's own.
+    pub(crate) fn take_reply(&self, bytes: &[u8]) -> Result<()> {
+        self.part().http.borrow_mut().as_mut().map_or(Ok(()), |state| state.take_reply(bytes))
+    }
+
+    /// Returns whether the server's digests of the last upload were compared with the source as it was sent.
+    pub fn is_compared(&self) -> bool {
+        self.part.get().is_some_and(|part| part.is_compared.get())
+    }
+
+    pub(crate) fn note_compared(&self) {
+        self.part().is_compared.set(true);
     }
 
     /// Decides where the upload of a source of this size continues.

@@ -1,5 +1,5 @@
 /* Uploads a file. After a cut, and when the program is started again, the upload continues.
- * Usage: upload FILE URL resume|tus|ietf STATE */
+ * Usage: upload FILE URL resume|tus|ietf|s3 STATE */
 #include <curl/curl.h>
 #include <curl/warmwire.h>
 #include <stdlib.h>
@@ -78,6 +78,7 @@ int main(int argc, char **argv)
     return 2;
   long mode = !strcmp(argv[3], "tus")    ? WARMWIRE_UPLOAD_TUS
               : !strcmp(argv[3], "ietf") ? WARMWIRE_UPLOAD_IETF
+              : !strcmp(argv[3], "s3")   ? WARMWIRE_UPLOAD_S3
                                          : WARMWIRE_UPLOAD_RESUME;
   CURL *easy = upload.easy = curl_easy_init();
   curl_easy_setopt(easy, CURLOPT_URL, argv[2]);
@@ -90,6 +91,8 @@ int main(int argc, char **argv)
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek_file);
   curl_easy_setopt(easy, CURLOPT_SEEKDATA, &upload);
   curl_easy_setopt(easy, CURLOPT_SSH_PRIVATE_KEYFILE, getenv("UPLOAD_KEY")); /* for SFTP */
+  curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, getenv("UPLOAD_SIGNATURE"));     /* for S3, like aws:amz:us-east-1:s3 */
+  curl_easy_setopt(easy, CURLOPT_USERPWD, getenv("UPLOAD_LOGIN"));           /* for S3, ACCESS-KEY:SECRET-KEY */
   if(mode == WARMWIRE_UPLOAD_IETF)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, getenv("UPLOAD_METHOD")); /* NULL: PUT */
   if(getenv("UPLOAD_RATE"))

@@ -7,13 +7,17 @@ use std::time::{Duration, Instant};
 use testkit::body::pattern;
 use testkit::certs::Authority;
 use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
-use testkit::launch::{Ftpd, FtpdKind, Sshd, Tusd};
+use testkit::launch::{Ftpd, FtpdKind, S3_SIGNATURE, Sshd, Tusd, Versitygw};
 
 use super::common::library;
 use super::guide::upload_program;
 
 const PIECE: usize = 64 << 10;
-const SIZE: usize = 4 * PIECE + 777;
+/// Pieces of a file, beside its last bytes.
+const PIECES: usize = 4;
+/// A part of an upload to S3.
+const PART: usize = 8 << 20;
+const SIZE: usize = PIECES * PIECE + 777;
 /// Head of a request over HTTP, with its piece of the file.
 const HEAD: usize = 400;
 /// Keys and login before a file over SFTP.
@@ -24,6 +28,7 @@ enum Server {
     Ftp(Ftpd),
     Ssh(Sshd),
     Tus(Tusd),
+    S3(Versitygw),
 }
 
 /// A server behind a relay.
@@ -48,6 +53,14 @@ impl Peer {
         Peer::new(Server::Ftp(ftp), port, &url, "resume")
     }
 
+    fn s3() -> Peer {
+        let s3 = Versitygw::start().unwrap();
+        let (port, url) = (s3.port, format!("{}f", s3.url()));
+        let (signature, login) = S3_SIGNATURE;
+        let variables = vec![("UPLOAD_SIGNATURE", signature.to_owned()), ("UPLOAD_LOGIN", login.to_owned())];
+        Peer { variables, ..Peer::new(Server::S3(s3), port, &url, "s3") }
+    }
+
     fn all() -> Vec<Peer> {
         let ftp = Peer::ftp(FtpdKind::Vsftpd);
         let ssh = Sshd::start("").unwrap();
@@ -69,26 +82,47 @@ impl Peer {
             };
             peers.push(Peer { variables, ..Peer::new(Server::Tus(tusd), port, &url, mode) });
         }
+        peers.push(Peer::s3());
         peers
+    }
+
+    /// Returns the length of a piece after which the upload can continue.
+    fn piece(&self) -> usize {
+        if matches!(self.server, Server::S3(_)) { PART } else { PIECE }
+    }
+
+    fn source(&self) -> Vec<u8> {
+        pattern(PIECES * self.piece() + 777)
+    }
+
+    /// Returns how many bytes of the client a connection passes until a piece of the file has arrived.
+    fn bytes_until_cut(&self) -> usize {
+        match self.server {
+            Server::Ftp(_) => PIECE,
+            Server::Ssh(_) => PIECE + LOGIN,
+            Server::Tus(_) => PIECE + HEAD,
+            // The question for the parts, and a bit of the next part.
+            Server::S3(_) => PART + 4 * HEAD,
+        }
     }
 
     /// Ends each connection after a piece of the file.
     fn cut(&self, cut: Cut) {
-        let point = |after| Some(CutPoint { side: Side::Client, after, cut });
+        let point = Some(CutPoint { side: Side::Client, after: self.bytes_until_cut(), cut });
         self.cutter.set(match self.server {
-            Server::Ftp(_) => Plan { cut: None, data: Some(point(PIECE)) },
-            Server::Ssh(_) => Plan { cut: point(PIECE + LOGIN), data: None },
-            Server::Tus(_) => Plan { cut: point(PIECE + HEAD), data: None },
+            Server::Ftp(_) => Plan { cut: None, data: Some(point) },
+            _ => Plan { cut: point, data: None },
         });
     }
 
     /// Returns whether a piece of the file has passed on the last connection.
     fn has_passed(&self) -> bool {
-        match self.server {
-            Server::Ftp(_) => self.cutter.data_passed() >= PIECE,
-            Server::Ssh(_) => self.cutter.talk().client.len() >= PIECE + LOGIN,
-            Server::Tus(_) => self.cutter.passed() >= PIECE + HEAD,
-        }
+        let passed = match self.server {
+            Server::Ftp(_) => self.cutter.data_passed(),
+            Server::Ssh(_) => self.cutter.talk().client.len(),
+            Server::Tus(_) | Server::S3(_) => self.cutter.passed(),
+        };
+        passed >= self.bytes_until_cut()
     }
 
     /// Asserts that the server has the file, once.
@@ -97,6 +131,7 @@ impl Peer {
             Server::Ftp(server) => (vec![server.file("/up/f").unwrap_or_default()], Vec::new()),
             Server::Ssh(server) => (vec![std::fs::read(server.path("f")).unwrap_or_default()], Vec::new()),
             Server::Tus(server) => server.uploads().into_iter().partition(|file| file.len() >= body.len()),
+            Server::S3(server) => (server.object("f").into_iter().collect(), Vec::new()),
         };
         assert!(files == [body], "{} {}: {} bytes", self.url, self.mode, files.concat().len());
         // By the draft there may be beginnings whose URL was lost with the connection that it had come on.
@@ -155,8 +190,8 @@ fn folder(program: &Path, name: &str, body: &[u8]) -> PathBuf {
 #[test]
 fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
     let (_scratch, program) = upload_program();
-    let body = pattern(SIZE);
     for peer in Peer::all() {
+        let body = peer.source();
         let folder = folder(&program, "cut", &body);
         peer.cut(Cut::Reset);
         wait(&mut peer.upload(&program, &folder), None);
@@ -164,6 +199,7 @@ fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
         assert!(!folder.join("state").exists(), "{}", peer.mode);
     }
     for peer in Peer::all() {
+        let body = peer.source();
         let folder = folder(&program, "kill", &body);
         let mut kills = 0;
         loop {
@@ -172,9 +208,9 @@ fn uploads_of_a_c_program_continue_after_cuts_and_kills() {
                 break;
             }
             kills += 1;
-            assert!(kills <= 4 * SIZE / PIECE, "{}: no progress", peer.mode);
+            assert!(kills <= 4 * PIECES, "{}: no progress", peer.mode);
         }
-        assert!(kills >= SIZE / PIECE - 2, "{}: {kills} kills", peer.url);
+        assert!(kills >= PIECES - 2, "{}: {kills} kills", peer.url);
         peer.has(&body);
     }
 }
@@ -190,6 +226,10 @@ fn a_c_program_compares_its_source_with_the_servers_checksum() {
         assert_eq!(peer.verified(&program, &folder), (Some(0), line.to_owned()), "{kind:?}");
         peer.has(&body);
     }
+    // S3 names the digest of each part, which is compared as it is sent.
+    let peer = Peer::s3();
+    let source = folder(&program, "s3", &body);
+    assert_eq!(peer.verified(&program, &source), (Some(0), "checksum: compared\n".to_owned()));
     // The part is changed at the server after a kill: its size alone would not show it.
     let peer = Peer::ftp(FtpdKind::Proftpd);
     let folder = folder(&program, "changed", &body);

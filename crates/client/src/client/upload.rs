@@ -39,6 +39,9 @@ const LONGEST_REPLY: usize = 1 << 20;
 /// and STOR, over SFTP by writing at an offset, over HTTP by a [`protocol`](Upload::protocol) that the server
 /// must have. At the end the server must have as many bytes as the file.
 ///
+/// An upload to Amazon S3, or a service like it, is signed by the option
+/// [`AwsSigV4`](crate::EasyOption::AwsSigV4), with the keys as login.
+///
 /// With [`state_in`](Upload::state_in) the upload survives its process, too.
 ///
 /// ```no_run
@@ -151,7 +154,7 @@ macro_rules! upload_settings {
             }
 
             /// Sets the protocol of an upload over HTTP. The URL of [`Tus`](crate::UploadMode::Tus) creates
-            /// uploads.
+            /// uploads, that of [`S3`](crate::UploadMode::S3) is the object's.
             pub fn protocol(self, mode: crate::UploadMode) -> Self {
                 self.with(|_, plan| plan.mode = mode)
             }
@@ -353,7 +356,7 @@ impl Owner {
 /// Refuses an upload that could not continue after a cut.
 fn check_protocol(url: &Url, mode: UploadMode) -> Result<(), Error> {
     match (&*url.scheme().to_ascii_lowercase(), mode) {
-        ("http" | "https", UploadMode::Tus | UploadMode::Draft) => Ok(()),
+        ("http" | "https", mode) if mode.is_series_over_http() => Ok(()),
         ("http" | "https", _) => {
             let text = "an upload over HTTP continues only by a protocol of the server: `protocol`";
             Err(Error::option(text))
@@ -441,7 +444,7 @@ impl Sender {
 
     /// Compares the file with the server's checksum. Returns whether there was one.
     fn verify(&self, easy: &Easy) -> std::io::Result<Result<bool, String>> {
-        let Some(digest) = easy.take_upload_digest() else { return Ok(Ok(false)) };
+        let Some(digest) = easy.take_upload_digest() else { return Ok(Ok(easy.upload_is_compared())) };
         let mut file = self.file.borrow_mut();
         file.rewind()?;
         Ok(compare(&mut *file, &digest)?.map(|()| true))

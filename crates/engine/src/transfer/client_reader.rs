@@ -1,6 +1,7 @@
 //! Reads what the application uploads: fields in memory, a form, or its read callback. Can start again if a
 //! redirect or an authentication round needs the same body again.
 
+use std::hint::cold_path;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
@@ -44,6 +45,8 @@ pub struct ClientReader {
     held: Vec<u8>,
     /// Whether the data are frames of the handle's WebSocket, which has no end.
     frames: bool,
+    /// Whether the digest of the data is computed for [`UploadResumption`](crate::upload_resumption).
+    is_digested: bool,
 }
 
 impl ClientReader {
@@ -60,6 +63,7 @@ impl ClientReader {
             after_cr: false,
             held: Vec::new(),
             frames: false,
+            is_digested: false,
         }
     }
 
@@ -124,6 +128,7 @@ impl ClientReader {
             after_cr: false,
             held: Vec::new(),
             frames: false,
+            is_digested: false,
         })
     }
 
@@ -148,6 +153,11 @@ impl ClientReader {
     pub fn send_as_text(&mut self) {
         self.convert_lines = true;
         self.text_size_unknown();
+    }
+
+    /// Limits the data to a piece of the source, whose digest is computed as it is read.
+    pub fn digest_piece(&mut self, length: u64) {
+        (self.size, self.is_digested) = (Some(length), true);
     }
 
     fn text_size_unknown(&mut self) {
@@ -364,6 +374,10 @@ impl ClientReader {
             }
             Source::Form(form, _) => ready!(poll_application(&self.easy, cx, |_| form.read(buf)))?,
         };
+        if self.is_digested {
+            cold_path();
+            self.easy.upload_resumption.take_sent(&buf[..n]);
+        }
         self.position += n as u64;
         self.ended = n == 0 || self.size == Some(self.position);
         if n == 0

@@ -36,6 +36,8 @@ pub struct ClientWriter {
     refuse_body: bool,
     /// Whether the body is frames of a WebSocket, whose payload is delivered.
     framed: bool,
+    /// Whether the body is for the engine's upload, and not for the application.
+    of_upload: bool,
 }
 
 /// Something that the application was not ready to take.
@@ -64,6 +66,7 @@ impl ClientWriter {
             ignore_body: false,
             refuse_body: false,
             framed: false,
+            of_upload: false,
         }
     }
 
@@ -74,19 +77,25 @@ impl ClientWriter {
 
     /// Returns whether that many bytes of body go to the application unchanged and at once.
     pub fn passes_on(&self, left: u64) -> bool {
-        let is_changed = self.decoder.is_some() || self.framed || self.ignore_body || self.refuse_body;
+        let is_changed =
+            self.decoder.is_some() || self.framed || self.ignore_body || self.refuse_body || self.of_upload;
         !is_changed && !self.must_hold() && !self.easy.callbacks.wants_debug() && self.room() as u64 >= left
     }
 
     /// Starts a new reply: removes decoders, and resets ignored bytes.
     pub fn begin(&mut self) {
         (self.decoder, self.decoding) = (None, false);
-        (self.ignore_body, self.refuse_body, self.framed) = (false, false, false);
+        (self.ignore_body, self.refuse_body, self.framed, self.of_upload) = (false, false, false, false);
     }
 
     /// The body of this reply is not the application's.
     pub fn ignore_body(&mut self, ignore: bool) {
         self.ignore_body = ignore;
+    }
+
+    /// The body of this reply is for the engine's upload.
+    pub fn give_to_upload(&mut self) {
+        self.of_upload = true;
     }
 
     /// Sets whether a body is refused (CURLOPT_NOBODY(3)); as in curl it is an error if no headers preceded
@@ -315,6 +324,10 @@ impl ClientWriter {
     }
 
     fn deliver(&mut self, data: &[u8]) -> Result<()> {
+        if self.of_upload {
+            cold_path();
+            return self.easy.upload_resumption.take_reply(data);
+        }
         let mut at = 0;
         while at < data.len() {
             let end = (at + self.piece).min(data.len());

@@ -66,6 +66,10 @@ pub enum Event {
     OneByOne(OneByOne),
     /// An upload could have been sent sooner.
     Limited(SendLimits),
+    /// An upload in parts continues: so many of them are at the server already.
+    PartsPresent { present: u32, of: u32 },
+    /// The server's digests of an upload are those of the source.
+    UploadCompared,
 }
 
 /// A proxy, and its source.

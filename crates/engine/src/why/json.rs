@@ -130,14 +130,13 @@ pub fn event(json: &mut Writer, event: &Event) {
         }
         Event::Cookies { sent, withheld } => cookies(json, sent, withheld),
         Event::Strict { url } => json.key("url").text(url),
-        Event::Alternative { from, to } => {
-            json.key("from").text(from);
-            json.key("to").text(to);
-        }
+        Event::Alternative { from, to } => alternative(json, from, to),
         Event::Cache(step) => json.key("step").text(cache_name(*step)),
         Event::Commands { layer, verbs, waits } => commands(json, layer, verbs, *waits),
         Event::OneByOne(why) => json.key("reason").text(one_by_one_name(*why)),
         Event::Limited(of_upload) => limits(json, of_upload),
+        Event::PartsPresent { present, of } => parts(json, *present, *of),
+        Event::UploadCompared => {}
     }
 }
 
@@ -169,7 +168,19 @@ fn kind(event: &Event) -> &'static str {
         Event::Commands { .. } => "commands",
         Event::OneByOne(_) => "one-by-one",
         Event::Limited(_) => "upload-limited",
+        Event::PartsPresent { .. } => "upload-continues",
+        Event::UploadCompared => "upload-compared",
     }
+}
+
+fn alternative(json: &mut Writer, from: &str, to: &str) {
+    json.key("from").text(from);
+    json.key("to").text(to);
+}
+
+fn parts(json: &mut Writer, present: u32, of: u32) {
+    json.key("present").number(present);
+    json.key("of").number(of);
 }
 
 fn reuse(json: &mut Writer, reused: &Reused) {

@@ -198,6 +198,10 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Commands { layer, verbs, waits } => ("commands", commands(layer, verbs, *waits)),
         Event::OneByOne(why) => ("commands", format!("one at a time: {}", one_by_one(*why))),
         Event::Limited(limits) => ("upload", limited(limits)),
+        Event::PartsPresent { present, of } => {
+            ("upload", format!("continues: the server has {present} of {of} parts"))
+        }
+        Event::UploadCompared => ("upload", "the server's ETags are those of the source".to_owned()),
     }
 }
 

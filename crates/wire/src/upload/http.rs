@@ -2,6 +2,7 @@
 //! draft of the HTTP working group (draft-ietf-httpbis-resumable-upload-05, interop version 6). A state
 //! machine: it names the next request, and takes its answer.
 
+use super::series::{Next, OwnFields, Payload, Request};
 use super::{Facts, Peer, Protocol, Step, decide};
 use crate::base64;
 
@@ -21,18 +22,6 @@ enum Phase {
     Send(u64),
 }
 
-/// A request of an upload.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// `None` is the method that the user has chosen.
-    pub method: Option<&'static str>,
-    /// Whether it goes to the URL of the upload rather than the user's.
-    pub to_resource: bool,
-    pub fields: Vec<String>,
-    /// The first byte of the source that is sent; `None` for no body.
-    pub body: Option<u64>,
-}
-
 /// The fields of an answer that matter here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answer<'a> {
@@ -44,21 +33,6 @@ pub struct Answer<'a> {
     /// Upload-Draft-Interop-Version
     pub version: Option<&'a [u8]>,
     pub location: Option<&'a [u8]>,
-}
-
-/// The consequence of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Another request follows at once.
-    Request,
-    /// The server is busy with an earlier request of this upload, or failed: a request may follow later.
-    Later,
-    /// The upload has ended, and this is its answer.
-    End,
-    /// The server refuses, with this status.
-    Refused(u16),
-    /// The server contradicts itself, or the source.
-    Failed(String),
 }
 
 /// An upload over HTTP.
@@ -97,29 +71,38 @@ impl HttpUpload {
     pub fn request(&self) -> Request {
         let (tus, version) = ("Tus-Resumable: 1.0.0".to_owned(), String::from_utf8_lossy(INTEROP_VERSION));
         let draft = format!("Upload-Draft-Interop-Version: {version}");
-        let request = |method, to_resource, fields, body| Request { method, to_resource, fields, body };
+        let request = |method, to_resource, fields, body| Request {
+            method,
+            to_resource,
+            query: String::new(),
+            fields,
+            own_fields: if to_resource { OwnFields::OfResource } else { OwnFields::All },
+            body,
+        };
+        let rest = |from| Payload::Source { from, length: None };
         match (self.protocol, self.phase) {
             (Protocol::Draft, Phase::Create) => {
-                request(None, false, vec![draft, "Upload-Complete: ?1".into()], Some(0))
+                request(None, false, vec![draft, "Upload-Complete: ?1".into()], rest(0))
             }
-            (Protocol::Draft, Phase::Ask) => request(Some("HEAD"), true, vec![draft], None),
+            (Protocol::Draft, Phase::Ask) => request(Some("HEAD"), true, vec![draft], Payload::Nothing),
             (Protocol::Draft, Phase::Send(from)) => {
                 let offset = format!("Upload-Offset: {from}");
                 let of_type = "Content-Type: application/partial-upload".into();
                 let fields = vec![draft, offset, "Upload-Complete: ?1".into(), of_type];
-                request(Some("PATCH"), true, fields, Some(from))
+                request(Some("PATCH"), true, fields, rest(from))
             }
             (_, Phase::Create) => {
                 let length = format!("Upload-Length: {}", self.size.unwrap_or(0));
                 let metadata = format!("Upload-Metadata: filename {}", base64::encode(&self.name));
                 let metadata = (!self.name.is_empty()).then_some(metadata);
-                request(Some("POST"), false, [tus, length].into_iter().chain(metadata).collect(), None)
+                let fields = [tus, length].into_iter().chain(metadata).collect();
+                request(Some("POST"), false, fields, Payload::Bytes(Vec::new()))
             }
-            (_, Phase::Ask) => request(Some("HEAD"), true, vec![tus], None),
+            (_, Phase::Ask) => request(Some("HEAD"), true, vec![tus], Payload::Nothing),
             (_, Phase::Send(from)) => {
                 let offset = format!("Upload-Offset: {from}");
                 let of_type = "Content-Type: application/offset+octet-stream".into();
-                request(Some("PATCH"), true, vec![tus, offset, of_type], Some(from))
+                request(Some("PATCH"), true, vec![tus, offset, of_type], rest(from))
             }
         }
     }

@@ -7,6 +7,8 @@ mod comparison;
 mod decide;
 pub mod digest;
 pub mod http;
+pub mod s3;
+pub mod series;
 
 pub use comparison::compare;
 pub use decide::{Facts, Peer, Protocol, Refusal, Step, decide};

@@ -52,6 +52,10 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
         cold_path();
         boxed(|| auth::pass_tokens(t, active, &response)).await;
     }
+    if upload_series::reads_replies(t) {
+        cold_path();
+        return boxed(|| converse_with_s3(t, active, &response)).await;
+    }
     // If a stored reply is used, this reply's body is discarded.
     let replaced = stored::replaced(t, response.status);
     let counts = replaced.is_none();
@@ -67,6 +71,20 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
     }
     let http10 = response.version == 10;
     Ok(Finished { next, keep, http10, ..Finished::default() })
+}
+
+/// Reads a reply for an upload in parts, and decides what follows by its body.
+async fn converse_with_s3(
+    t: &mut HttpTransfer,
+    active: &mut ActiveExchange,
+    response: &Response,
+) -> Result<Finished> {
+    t.flow.writer.give_to_upload();
+    response.begin_body(t, active)?;
+    let keep = read_to_end(t, active, response).await?;
+    let next = next(t, active, response)?;
+    let keep = finish(t, active, response, &next, keep).await?;
+    Ok(Finished { next, keep, http10: response.version == 10, ..Finished::default() })
 }
 
 /// Reads the body of a reply, or skips it. Returns whether the reply allows the connection to persist.
@@ -92,6 +110,11 @@ pub async fn read(
         t.easy.explain(|| Event::Spoilt(CloseReason::BodySkipped));
         return Ok(false);
     }
+    read_to_end(t, active, response).await
+}
+
+/// Reads the body of a reply and its trailers. Returns whether the reply allows the connection to persist.
+async fn read_to_end(t: &mut Transfer, active: &mut ActiveExchange, response: &Response) -> Result<bool> {
     t.flow.pump_body(active).await?;
     response.check_end(t)?;
     response::receive_trailers(t, active)?;

@@ -4,7 +4,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use wire::upload::http::Request;
+use wire::upload::series::Request;
 use wire::ws::deflate::Offer;
 
 use crate::callbacks::StoredReply;

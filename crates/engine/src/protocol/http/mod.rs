@@ -57,7 +57,7 @@ pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     upgrade::choose_method(t);
     if upload_series::applies(t) {
         cold_path();
-        return match upload_series::begin(t)? {
+        return match boxed(|| upload_series::begin(t)).await? {
             Some(elsewhere) => Ok(elsewhere),
             None => ask(t).await,
         };

@@ -1,25 +1,33 @@
-//! Uploads that continue after a cut, by tus 1.0 or draft-ietf-httpbis-resumable-upload: a series of
-//! requests, which [`wire::upload::http`] chooses. The state lasts from one transfer of a handle to the next
-//! ([`crate::upload_resumption`]).
+//! Uploads that continue after a cut: a series of requests, which [`wire::upload::http`] chooses for tus 1.0
+//! and draft-ietf-httpbis-resumable-upload, [`wire::upload::s3`] for Amazon S3. The state lasts from one
+//! transfer of a handle to the next ([`crate::upload_resumption`]).
 
+use std::future::poll_fn;
 use std::hint::cold_path;
+use std::rc::Rc;
 
 use tables::{Code, EasyOption as O};
 use wire::http1::{HeaderLine, own_line};
-use wire::upload::http::{Answer, Next as Reaction};
+use wire::upload::s3::{PieceDigest, Step};
+use wire::upload::series::{Next as Reaction, Payload, Request};
 use wire::url::{Part, Url, flag};
 
 use super::decide::redirect as decide;
 use super::fields::Custom;
 use super::http_transfer::{HttpTransfer, UploadStep};
 use crate::callbacks::SeekAnswer;
+use crate::easy::EasyState;
 use crate::error::{Error, Result};
 use crate::settings::{Method, Text};
 use crate::transfer::Transfer;
 use crate::transfer::client_reader::ClientReader;
 use crate::transfer::next::Next;
-use crate::transfer::route::url::{url_text, without_credentials};
-use crate::upload_resumption::{HttpState, UploadHead, UploadMode};
+use crate::transfer::route::url::{url_error, without_credentials};
+use crate::upload_resumption::{HttpState, Machine, UploadHead, UploadMode};
+use crate::why::Event;
+
+/// Bytes of the source that are read at once for a digest.
+const DIGEST_PIECE: usize = 128 << 10;
 
 /// Returns whether the transfer is an upload by a series of requests.
 pub fn applies(t: &HttpTransfer) -> bool {
@@ -27,28 +35,38 @@ pub fn applies(t: &HttpTransfer) -> bool {
     t.easy.upload_resumption.is_http() && is_upload
 }
 
-/// Chooses the next request. Returns where to go instead, if that is at another URL.
-pub fn begin(t: &mut HttpTransfer) -> Result<Option<Next>> {
+/// Chooses the next request. Returns what is done instead: the request is at another URL, or there is none.
+pub async fn begin(t: &mut HttpTransfer) -> Result<Option<Next>> {
     let first = t.http.upload_step.is_none();
     if first {
         let size = u64::try_from(t.long(O::InFileSizeLarge)).ok();
-        let needs_size = t.easy.upload_resumption.mode() == UploadMode::Tus;
-        if needs_size && size.is_none() {
-            return Err(Error::new(Code::UploadFailed, "An upload by tus needs the size of its source"));
-        }
+        check_source(t, size)?;
         t.easy.upload_resumption.begin_http(&without_credentials(&t.first_url), size);
     }
-    let has_read = t.http.upload_step.as_ref().is_some_and(|step| step.has_read);
-    let (request, location) = with_state(t, |state| {
-        state.head = UploadHead::default();
-        (state.machine.request(), state.machine.location().map(<[u8]>::to_vec))
-    })?;
-    t.method = if request.method == Some("HEAD") { Method::Head } else { Method::Put };
-    let goes_to = location.filter(|_| request.to_resource);
+    let mut has_read = t.http.upload_step.as_ref().is_some_and(|step| step.has_read);
+    let request = loop {
+        match with_state(t, HttpState::step)? {
+            Step::Request(request) => break request,
+            Step::Digest(from, length) => digest(t, from, length, &mut has_read).await?,
+            Step::End => return ended(t).map(Some),
+        }
+    };
+    explain_continuation(t)?;
+    t.method = match request.method {
+        Some("HEAD") => Method::Head,
+        Some("GET") => Method::Get,
+        _ => Method::Put,
+    };
+    let target = target(t, &request);
     t.http.upload_step = Some(Box::new(UploadStep { request, has_read }));
-    let Some(location) = goes_to else { return Ok(None) };
-    match resource(t, &location) {
-        Ok(url) => Ok((url_text(&t.url) != url_text(&url)).then(|| Next::Follow(Box::new(url)))),
+    match target {
+        Ok(Some(url)) if t.url.origin() == url.origin() => {
+            t.go_to(url);
+            t.note_url();
+            Ok(None)
+        }
+        Ok(Some(url)) => Ok(Some(Next::Follow(Box::new(url)))),
+        Ok(None) => Ok(None),
         Err(error) if first => {
             t.easy.note(|| format!("The upload begins anew: {error}"));
             t.easy.upload_resumption.restart();
@@ -58,6 +76,66 @@ pub fn begin(t: &mut HttpTransfer) -> Result<Option<Next>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Checks that the source can be sent by the protocol.
+fn check_source(t: &Transfer, size: Option<u64>) -> Result<()> {
+    let mode = t.easy.upload_resumption.mode();
+    if let (Some(protocol), None) = (mode.needs_size(), size) {
+        let text = format!("An upload by {protocol} needs the size of its source");
+        return Err(Error::new(Code::UploadFailed, text));
+    }
+    if mode == UploadMode::S3 && (t.on(O::Crlf) || t.on(O::TransferText)) {
+        return Err(Error::new(Code::UploadFailed, "An upload in parts can't convert line ends"));
+    }
+    Ok(())
+}
+
+/// Returns the URL of a request; `None` is that of the last one.
+fn target(t: &Transfer, request: &Request) -> Result<Option<Url>> {
+    if !request.to_resource {
+        return Ok(None);
+    }
+    if let Some(location) = with_state(t, |state| state.location().map(<[u8]>::to_vec))? {
+        return resource(t, &location).map(Some);
+    }
+    let mut url = Url::clone(&t.first_url);
+    if !request.query.is_empty() {
+        url.set(Part::Query, Some(request.query.as_bytes()), flag::APPENDQUERY).map_err(url_error)?;
+    }
+    Ok(Some(url))
+}
+
+/// Computes the digest of a piece of the source.
+async fn digest(t: &Transfer, from: u64, length: u64, has_read: &mut bool) -> Result<()> {
+    let mut reader = source(&t.easy, from, has_read)?;
+    reader.size = Some(length);
+    let mut digest = PieceDigest::default();
+    let mut buffer = vec![0; DIGEST_PIECE];
+    while !reader.ended() {
+        let count = poll_fn(|cx| reader.poll_read(cx, &mut buffer)).await?;
+        digest.update(&buffer[..count]);
+        // Other transfers have their turn.
+        t.multi.runtime.reactor().next_run().await;
+    }
+    let digest = digest.of_length(length);
+    with_state(t, |state| match (&mut state.machine, digest) {
+        (Machine::S3(upload), Some(digest)) => upload.take_digest(digest),
+        _ => state.interrupted(),
+    })
+}
+
+/// Records where an upload in parts continues.
+fn explain_continuation(t: &Transfer) -> Result<()> {
+    let continued = with_state(t, |state| match &mut state.machine {
+        Machine::S3(upload) => upload.take_continued(),
+        Machine::Resource(_) => None,
+    })?;
+    if let Some((present, of)) = continued {
+        t.easy.explain(|| Event::PartsPresent { present, of });
+        t.easy.note(|| format!("The upload continues: the server has {present} of {of} parts"));
+    }
+    Ok(())
 }
 
 /// Runs something on the state of the upload.
@@ -91,44 +169,50 @@ pub fn method(t: &HttpTransfer) -> Option<&'static str> {
     t.http.upload_step.as_ref().and_then(|step| step.request.method)
 }
 
-const METADATA: &[u8] = b"Upload-Metadata";
-
-/// Adds the fields of the series to the application's own, in place of those of the same names. Metadata for
-/// the creation of an upload may be the application's.
+/// Adds the fields of the series to the application's own, in place of those of the same names. A request
+/// has only those of the application's fields that are about it.
 pub fn add_fields(step: &UploadStep, custom: &mut Custom) {
     let named = |line: &[u8]| own_line(line).map(|(name, _)| name.to_ascii_lowercase());
     let request = &step.request;
     let of_series: Vec<_> = request.fields.iter().filter_map(|field| named(field.as_bytes())).collect();
-    custom.retain(|line| match named(line) {
-        Some(name) if name.eq_ignore_ascii_case(METADATA) => !request.to_resource,
-        Some(name) => !of_series.contains(&name),
-        None => true,
+    custom.retain(|line| {
+        named(line).is_none_or(|name| request.own_fields.includes(&name) && !of_series.contains(&name))
     });
     custom.add(request.fields.iter().map(|field| Text::from(field.clone().into_bytes())));
 }
 
-/// Returns the body of the request: the source from some byte on, or nothing.
+/// Returns the body of the request: the source from some byte on, other bytes, or nothing.
 pub fn body(t: &mut HttpTransfer) -> Result<ClientReader> {
     let easy = t.easy.clone();
     let Some(step) = t.http.upload_step.as_mut() else { return ClientReader::open(&easy, Method::Put) };
-    let Some(from) = step.request.body else {
-        return Ok(match step.request.method {
-            Some("HEAD") => ClientReader::empty(&easy),
-            _ => ClientReader::of(&easy, Vec::new()),
-        });
+    let (from, length) = match &step.request.body {
+        Payload::Nothing => return Ok(ClientReader::empty(&easy)),
+        Payload::Bytes(bytes) => return Ok(ClientReader::of(&easy, bytes.clone())),
+        Payload::Source { from, length } => (*from, *length),
     };
-    let has_read = std::mem::replace(&mut step.has_read, true);
-    let mut reader = ClientReader::open(&easy, Method::Put)?;
-    if has_read && easy.callbacks.seek(from) != SeekAnswer::Done {
+    let mut reader = source(&easy, from, &mut step.has_read)?;
+    match length {
+        Some(length) => {
+            with_state(t, |state| state.begin_digest(length))?;
+            reader.digest_piece(length);
+        }
+        None if from > 0 => easy.note(|| format!("The upload continues at byte {from}")),
+        None => {}
+    }
+    Ok(reader)
+}
+
+/// Opens the source from a byte on.
+fn source(easy: &Rc<EasyState>, from: u64, has_read: &mut bool) -> Result<ClientReader> {
+    let had_read = std::mem::replace(has_read, true);
+    let mut reader = ClientReader::open(easy, Method::Put)?;
+    if had_read && easy.callbacks.seek(from) != SeekAnswer::Done {
         let text = format!("The source can't be read again from byte {from}: set CURLOPT_SEEKFUNCTION");
         return Err(Error::new(Code::SendFailRewind, text));
     }
-    match has_read {
+    match had_read {
         true => reader.size = reader.size.map(|size| size.saturating_sub(from)),
         false => reader.start_at(from)?,
-    }
-    if from > 0 {
-        easy.note(|| format!("The upload continues at byte {from}"));
     }
     Ok(reader)
 }
@@ -156,8 +240,17 @@ pub fn head_ended(t: &Transfer, status: u16) -> Result<()> {
 
 #[cold]
 fn informed(t: &Transfer, status: u16) -> Result<()> {
-    let answer = take_answer(t, status)?;
-    with_state(t, |state| state.machine.informed(&borrowed(&answer, status))).map(drop)
+    let head = take_head(t, status)?;
+    with_state(t, |state| match &mut state.machine {
+        Machine::Resource(upload) => drop(upload.informed(&head.answer(status))),
+        Machine::S3(_) => {}
+    })
+}
+
+/// Returns whether the bodies of replies are for the series: those of S3 have facts, and none is the
+/// application's.
+pub fn reads_replies(t: &HttpTransfer) -> bool {
+    t.http.upload_step.is_some() && t.easy.upload_resumption.mode() == UploadMode::S3
 }
 
 /// Returns whether a reply decides what follows, and not its Location: the server may have another place for
@@ -170,27 +263,26 @@ pub fn decides(t: &HttpTransfer, status: u16) -> bool {
 
 /// Decides what follows a final reply.
 pub fn after(t: &mut HttpTransfer, status: u16) -> Result<Next> {
-    let answer = take_answer(t, status)?;
-    let (reaction, location) = with_state(t, |state| {
-        let reaction = state.machine.answered(&borrowed(&answer, status));
-        (reaction, state.machine.location().map(<[u8]>::to_vec))
-    })?;
+    let head = take_head(t, status)?;
+    let (reaction, why) = with_state(t, |state| (state.answered(&head, status), state.error_text()))?;
     let refused = |status| {
-        Next::Stop(Error::new(Code::HttpReturnedError, format!("The requested URL returned error: {status}")))
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        let text = format!("The requested URL returned error: {status}{why}");
+        Next::Stop(Error::new(Code::HttpReturnedError, text))
     };
     Ok(match reaction {
-        Reaction::Request => Next::Follow(Box::new(match location {
-            Some(location) => resource(t, &location)?,
-            None => Url::clone(&t.first_url),
-        })),
+        Reaction::Request => {
+            let next = match with_state(t, HttpState::step)? {
+                Step::Request(request) => target(t, &request)?,
+                Step::Digest(..) | Step::End => None,
+            };
+            Next::Follow(Box::new(next.unwrap_or_else(|| Url::clone(&t.first_url))))
+        }
         Reaction::Later => {
             t.easy.upload_resumption.set_busy(true);
             refused(status)
         }
-        Reaction::End => {
-            t.easy.upload_resumption.end();
-            Next::Done
-        }
+        Reaction::End => ended(t)?,
         Reaction::Refused(status) => refused(status),
         Reaction::Failed(why) => {
             t.easy.upload_resumption.restart();
@@ -199,9 +291,23 @@ pub fn after(t: &mut HttpTransfer, status: u16) -> Result<Next> {
     })
 }
 
+/// Ends an upload that is complete.
+fn ended(t: &Transfer) -> Result<Next> {
+    let is_compared = with_state(t, |state| match &state.machine {
+        Machine::S3(upload) => upload.is_compared(),
+        Machine::Resource(_) => false,
+    })?;
+    t.easy.upload_resumption.end();
+    if is_compared {
+        t.easy.upload_resumption.note_compared();
+        t.easy.explain(|| Event::UploadCompared);
+    }
+    Ok(Next::Done)
+}
+
 /// Takes the fields of the last head, with an absolute Location. One at another server is an error only if
 /// the upload would continue there.
-fn take_answer(t: &Transfer, status: u16) -> Result<UploadHead> {
+fn take_head(t: &Transfer, status: u16) -> Result<UploadHead> {
     let mut head = with_state(t, |state| std::mem::take(&mut state.head))?;
     let is_tus = t.easy.upload_resumption.mode() == UploadMode::Tus;
     let goes_on = is_tus && status == 201 || head.complete.as_deref() == Some(b"?0");
@@ -211,14 +317,4 @@ fn take_answer(t: &Transfer, status: u16) -> Result<UploadHead> {
         _ => None,
     };
     Ok(head)
-}
-
-fn borrowed(head: &UploadHead, status: u16) -> Answer<'_> {
-    Answer {
-        status,
-        offset: head.offset.as_deref(),
-        complete: head.complete.as_deref(),
-        version: head.version.as_deref(),
-        location: head.location.as_deref(),
-    }
 }

@@ -64,9 +64,14 @@ impl Route {
 
     /// Continues with the URL of a redirect.
     pub fn follow(&mut self, url: Url) {
+        self.go_to(url);
+        self.count_redirect();
+    }
+
+    /// Replaces the URL of the current request before it is sent.
+    pub fn go_to(&mut self, url: Url) {
         self.other_origin = self.first_url.origin() != url.origin();
         self.url = Rc::new(Target::new(url, None));
-        self.count_redirect();
     }
 
     /// Returns the scheme of the current URL; `check_scheme` has accepted only known ones.
