@@ -449,7 +449,7 @@ impl Prepare<'_> {
         let Some(file) = self.item.upload.clone() else { return Ok((Upload::None, None)) };
         let standard = matches!(file.as_slice(), b"-" | b".");
         // An upload of its own has a URL of its own.
-        let is_own = self.request.upload_protocol.is_some() && matches!(&*self.scheme(), "http" | "https");
+        let is_own = self.request.creates_upload() && matches!(&*self.scheme(), "http" | "https");
         if !standard && !is_own {
             self.name_in_url(&file)?;
         }

@@ -7,9 +7,8 @@ use crate::bytes::Bytes;
 use crate::checksum;
 use crate::form::part::{Content, Part};
 use crate::options::Options;
-use crate::raw::EasyOption as O;
 use crate::raw::checksum::Sum;
-use crate::raw::upload::Protocol;
+use crate::raw::{EasyOption as O, UploadMode};
 use crate::trace::{Layers, TraceKind};
 use std::time::Duration;
 use warmwire::process_pool::Pool;
@@ -189,7 +188,7 @@ pub struct Request {
     pub ssl_required: bool,
     pub ssl_try: bool,
     /// How an upload over HTTP is made, if not by a plain request.
-    pub upload_protocol: Option<Protocol>,
+    pub upload_protocol: Option<UploadMode>,
     pub verify_digest: bool,
     pub xattr: bool,
 }
@@ -207,6 +206,11 @@ impl Request {
         let mut request = Request::default();
         request.options.set_long(O::MaxRedirs, 50);
         request
+    }
+
+    /// Returns whether the URL of an upload over HTTP creates another one, which is the upload's.
+    pub fn creates_upload(&self) -> bool {
+        matches!(self.upload_protocol, Some(UploadMode::Tus | UploadMode::Draft))
     }
 
     /// Returns the number of URLs.

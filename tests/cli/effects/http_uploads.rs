@@ -11,12 +11,12 @@ use testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
 use testkit::http::{HttpServer, Request, Response};
 use testkit::launch::Tusd;
 
-const PIECE: usize = 64 << 10;
+pub(super) const PIECE: usize = 64 << 10;
 const SIZE: usize = 6 * PIECE + 777;
 /// Head of a request before the piece of the file.
 const HEAD: usize = 400;
 const PATIENCE: Duration = Duration::from_secs(60);
-const RETRIES: [&str; 4] = ["--retry", "60", "--retry-delay", "0.01"];
+pub(super) const RETRIES: [&str; 4] = ["--retry", "60", "--retry-delay", "0.01"];
 
 /// tusd behind a relay.
 struct Peer {
@@ -58,26 +58,26 @@ impl Peer {
     }
 }
 
-fn folder_with_source(content: &[u8]) -> PathBuf {
+pub(super) fn folder_with_source(content: &[u8]) -> PathBuf {
     let folder = empty_folder();
     fs::write(folder.join("f"), content).unwrap();
     folder
 }
 
-fn upload(folder: &Path, words: &[&str]) -> Ran {
+pub(super) fn upload(folder: &Path, words: &[&str]) -> Ran {
     let home = folder.join("state").display().to_string();
     let mut command = Command::new("env");
     command.arg(format!("XDG_STATE_HOME={home}")).arg(tool()).arg("-sS").args(words);
     super::ran(&mut command, folder.to_owned())
 }
 
-fn started(folder: &Path, words: &[&str]) -> Child {
+pub(super) fn started(folder: &Path, words: &[&str]) -> Child {
     let mut command = Command::new(tool());
     clean(&mut command).arg("-sS").args(words).env("XDG_STATE_HOME", folder.join("state"));
     command.current_dir(folder).stdin(Stdio::null()).spawn().unwrap()
 }
 
-fn states(folder: &Path) -> usize {
+pub(super) fn states(folder: &Path) -> usize {
     fs::read_dir(folder.join("state/warmwire/uploads")).into_iter().flatten().count()
 }
 
@@ -123,14 +123,14 @@ fn tusd_learns_the_name_of_the_file() {
 
 /// Waits until so many bytes of the client have passed on one connection, and kills the command. Returns
 /// whether it had ended before.
-fn kill_at(peer: &Peer, child: &mut Child, bytes: usize) -> bool {
+pub(super) fn kill_at(cutter: &Cutter, child: &mut Child, bytes: usize) -> bool {
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             assert!(status.success(), "{status}");
             return true;
         }
-        if peer.cutter.passed() >= bytes {
+        if cutter.passed() >= bytes {
             child.kill().unwrap();
             child.wait().unwrap();
             return false;
@@ -138,6 +138,14 @@ fn kill_at(peer: &Peer, child: &mut Child, bytes: usize) -> bool {
         assert!(begun.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Kills a command when so many bytes of the client have passed; the relay forwards everything afterwards.
+pub(super) fn killed_at(cutter: &Cutter, folder: &Path, words: &[&str], bytes: usize) {
+    let point = CutPoint { side: Side::Client, after: bytes, cut: Cut::Silence };
+    cutter.set(Plan { cut: Some(point), data: None });
+    assert!(!kill_at(cutter, &mut started(folder, words), bytes), "it has ended before");
+    cutter.set(Plan::default());
 }
 
 #[test]
@@ -150,7 +158,7 @@ fn a_command_that_is_killed_every_64_kib_is_started_again() {
         loop {
             peer.cut_at(PIECE + HEAD, Cut::Silence);
             let words = [&RETRIES[..], &peer.words(protocol)].concat();
-            if kill_at(&peer, &mut started(&folder, &words), PIECE + HEAD) {
+            if kill_at(&peer.cutter, &mut started(&folder, &words), PIECE + HEAD) {
                 break;
             }
             kills += 1;
@@ -168,9 +176,7 @@ fn an_upload_continues_from_another_folder() {
     let body = pattern(SIZE);
     let peer = Peer::start();
     let folder = folder_with_source(&body);
-    peer.cut_at(PIECE + HEAD, Cut::Silence);
-    assert!(!kill_at(&peer, &mut started(&folder, &peer.words("tus")), PIECE + HEAD));
-    peer.cutter.set(Plan::default());
+    killed_at(&peer.cutter, &folder, &peer.words("tus"), PIECE + HEAD);
     let elsewhere = empty_folder();
     let (home, file) = (folder.join("state"), folder.join("f"));
     let mut command = Command::new("env");
@@ -187,9 +193,7 @@ fn a_source_that_has_changed_is_another_upload() {
     for protocol in ["tus", "ietf"] {
         let peer = Peer::start();
         let folder = folder_with_source(&pattern(SIZE));
-        peer.cut_at(PIECE + HEAD, Cut::Silence);
-        assert!(!kill_at(&peer, &mut started(&folder, &peer.words(protocol)), PIECE + HEAD));
-        peer.cutter.set(Plan::default());
+        killed_at(&peer.cutter, &folder, &peer.words(protocol), PIECE + HEAD);
         let other = vec![b'x'; SIZE];
         fs::write(folder.join("f"), &other).unwrap();
         assert_eq!(upload(&folder, &peer.words(protocol)).code, 0);
@@ -203,9 +207,7 @@ fn an_upload_that_the_server_has_forgotten_is_created_again() {
     for protocol in ["tus", "ietf"] {
         let peer = Peer::start();
         let folder = folder_with_source(&pattern(SIZE));
-        peer.cut_at(PIECE + HEAD, Cut::Silence);
-        assert!(!kill_at(&peer, &mut started(&folder, &peer.words(protocol)), PIECE + HEAD));
-        peer.cutter.set(Plan::default());
+        killed_at(&peer.cutter, &folder, &peer.words(protocol), PIECE + HEAD);
         peer.server.forget().unwrap();
         let ran = upload(&folder, &peer.words(protocol));
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -214,7 +216,7 @@ fn an_upload_that_the_server_has_forgotten_is_created_again() {
 }
 
 /// A server whose n-th reply is chosen by the test.
-fn server(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> HttpServer {
+pub(super) fn server(answer: impl Fn(usize, &Request) -> Response + Send + Sync + 'static) -> HttpServer {
     let count = AtomicUsize::new(0);
     HttpServer::with(move |request| Some(answer(count.fetch_add(1, Ordering::SeqCst), request)))
 }
@@ -319,9 +321,11 @@ fn what_can_not_be_combined_is_refused() {
     let of = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<_>>();
     for (words, text) in [
         ("--upload-protocol tus -T -", "needs a file"),
+        ("--upload-protocol s3 -T -", "needs a file"),
         ("--upload-protocol tus -C - -T f", "can't be combined with --continue-at"),
+        ("--upload-protocol s3 -C - -T f", "can't be combined with --continue-at"),
         ("--upload-protocol ietf -C 1 -T f", "can't be combined with --continue-at"),
-        ("--upload-protocol ftp -T f", "takes tus or ietf"),
+        ("--upload-protocol ftp -T f", "takes tus, ietf or s3"),
     ] {
         let words = of(words);
         let words: Vec<&str> = words.iter().map(String::as_str).chain(["http://127.0.0.1:1/"]).collect();

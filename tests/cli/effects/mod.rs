@@ -22,6 +22,7 @@ mod proxy;
 mod recording;
 mod records;
 mod retry;
+mod s3_uploads;
 mod seen;
 mod segments;
 mod ssh;

@@ -7,9 +7,8 @@ use crate::message::{os_text, shown};
 use crate::numbers;
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Stop, Wrong};
-use crate::raw::EasyOption as O;
 use crate::raw::checksum::{Algorithm, Sum};
-use crate::raw::upload::Protocol;
+use crate::raw::{EasyOption as O, UploadMode};
 use crate::request::{Clobber, Lacks, Segments, Target};
 use crate::segments::sources;
 
@@ -89,9 +88,10 @@ pub fn upload_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
 pub fn upload_protocol(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let request = parser.requests.last_mut().expect("there is always one group");
     request.upload_protocol = Some(match text {
-        b"tus" => Protocol::Tus,
-        b"ietf" => Protocol::Draft,
-        _ => return Err(Wrong::Allowed("takes tus or ietf").into()),
+        b"tus" => UploadMode::Tus,
+        b"ietf" => UploadMode::Draft,
+        b"s3" => UploadMode::S3,
+        _ => return Err(Wrong::Allowed("takes tus, ietf or s3").into()),
     });
     request.retry_resume = true;
     Ok(())

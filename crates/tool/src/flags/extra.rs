@@ -292,19 +292,21 @@ pub const FLAGS: &[Declaration] = &[
     },
     Declaration {
         name: "upload-protocol",
-        arg: Arg::Text("<tus|ietf>"),
+        arg: Arg::Text("<tus|ietf|s3>"),
         multi: Multi::Single,
         categories: &["extra", "upload"],
         protocols: "HTTP",
-        help: "Upload so that it can continue: tus or ietf",
+        help: "Upload so that it can continue: tus, ietf or s3",
         about: "With tus, --upload-file creates an upload at the URL by POST, and sends the file to \
             the URL that the server names (tus 1.0). With ietf, the request announces that it can \
             continue (draft-ietf-httpbis-resumable-upload, interop version 6): PUT, or the method \
-            of --request; a server that does not know it gets an ordinary upload. The URL is used \
-            as it is, also with a slash at its end. --retry-resume is included: after a cut the \
-            server is asked how much it has, and so it is when the same command is started again \
-            after it was killed. A URL at another server is refused, unless --location-trusted is \
-            used.",
+            of --request; a server that does not know it gets an ordinary upload. With both, the \
+            URL is used as it is, also with a slash at its end. With s3, a file of more than \
+            8 MiB is sent in parts of that size, which become an object when all are there \
+            (Amazon S3 and services like it; --aws-sigv4 signs). --retry-resume is included: \
+            after a cut the server is asked what it has, and so it is when the same command is \
+            started again after it was killed. A URL at another server is refused, unless \
+            --location-trusted is used.",
         set: Set::Act(act::upload_protocol),
         ..FLAG
     },

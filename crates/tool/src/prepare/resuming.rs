@@ -4,7 +4,6 @@ use super::{Prepare, Stop};
 use crate::bytes::Bytes;
 use crate::message::shown;
 use crate::names;
-use crate::raw::upload::Protocol;
 use crate::raw::{Code, EasyOption as O, UploadMode, base64};
 use crate::request::Method;
 use crate::resume::{Resumption, plain_range};
@@ -20,10 +19,10 @@ impl Prepare<'_> {
         list: &mut Vec<Setting>,
     ) -> Result<Option<Resuming>, Stop> {
         let request = &self.request;
-        if let (true, Some(protocol)) = (self.job.upload, request.upload_protocol)
+        if let (true, Some(mode)) = (self.job.upload, request.upload_protocol)
             && matches!(self.job.scheme.as_str(), "http" | "https")
         {
-            return self.http_upload(transfer, protocol, size, list).map(Some);
+            return self.http_upload(transfer, mode, size, list).map(Some);
         }
         let custom = request.options.text(O::CustomRequest).is_some();
         if !request.retry_resume || request.head || request.show_headers || custom {
@@ -58,7 +57,7 @@ impl Prepare<'_> {
     fn http_upload(
         &self,
         transfer: &Transfer,
-        protocol: Protocol,
+        mode: UploadMode,
         size: Option<u64>,
         list: &mut Vec<Setting>,
     ) -> Result<Resuming, Stop> {
@@ -66,15 +65,16 @@ impl Prepare<'_> {
             self.env.error("--upload-protocol can't be combined with --continue-at: it resumes by itself");
             return Err(self.refused(Code::FailedInit));
         }
-        if protocol == Protocol::Tus && size.is_none() {
-            self.env.error("--upload-protocol tus needs a file, because it announces the length");
+        let (name, reason) = match mode {
+            UploadMode::Tus => ("tus", Some("it announces the length")),
+            UploadMode::S3 => ("s3", Some("its length decides about the parts")),
+            _ => ("ietf", None),
+        };
+        if let (Some(reason), None) = (reason, size) {
+            self.env.error(&format!("--upload-protocol {name} needs a file, because {reason}"));
             return Err(self.refused(Code::FailedInit));
         }
-        let (mode, name) = match protocol {
-            Protocol::Tus => (UploadMode::Tus, "tus"),
-            _ => (UploadMode::Draft, "ietf"),
-        };
-        if protocol == Protocol::Tus {
+        if mode == UploadMode::Tus {
             self.name_upload(list);
         }
         Ok(Resuming::upload(mode, self.uploading(transfer, name)?))

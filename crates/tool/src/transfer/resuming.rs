@@ -73,7 +73,7 @@ impl Resuming {
 
     /// Returns whether the upload is a resource of its own.
     pub(super) fn has_resource(&self) -> bool {
-        matches!(self.mode, UploadMode::Tus | UploadMode::Draft)
+        self.mode.is_series_over_http()
     }
 
     /// Returns whether the file differs from that of the previous attempt.
@@ -195,6 +195,10 @@ impl Transfer {
             return Ok(());
         }
         if !matches!(*self.upload.borrow(), Upload::File(_) | Upload::Spooled(_)) {
+            return Ok(());
+        }
+        if easy.upload_is_compared() {
+            self.env.note("The server's ETags of the upload are those of the source");
             return Ok(());
         }
         let Some(digest) = easy.take_upload_digest().or_else(|| digest_of_reply(easy)) else {
