@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._client import Client
-from ._many import Where, _Ending, _Job, _Many, _queue
+from ._many import Results, Where, _Ending, _Job, _Many, _queue
 from ._types import signed
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def schema() -> pyarrow.Schema:
     )
 
 
-class _Batches:
+class _Batches(Results):
     """The rows of a batch until it is full."""
 
     def __init__(self, rows: int, size: int) -> None:
@@ -169,4 +169,4 @@ def fetch_batches(
     own = client if client is not None else Client()
     own._needs_engine("fetch_batches")
     many = _Many(_native.Engine(own.pool._native, True), _queue(urls, to, limit, per_host, retries), own, dict(how), batches, store_errors)
-    return many.drive(batches.ready)
+    return many.drive(batches.run, batches.ready)

@@ -304,7 +304,27 @@ def _path_of(to: Where | str, index: int, url: str) -> str:
     return os.path.join(to, f"{index}-{name}" if name else str(index))
 
 
-class _Replies:
+class Results:
+    """Where the results of many URLs go. mypy compares the methods of those that extend it."""
+
+    def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, Any] | None:
+        """Returns code and status of a transfer that has ended, and its outcome if that is taken already."""
+        raise NotImplementedError
+
+    def ended(self, many: _Many, job: _Job, number: int, status: int, outcome: Any) -> None:
+        """Records a result that is final."""
+        raise NotImplementedError
+
+    def answered(self, many: _Many, job: _Job, reply: Response | RequestError) -> None:
+        """Records the result of a transport that is final."""
+        raise NotImplementedError
+
+    def lost(self, many: _Many, job: _Job, code: int, message: str) -> None:
+        """Records a job that could not start, or that failed with another."""
+        raise NotImplementedError
+
+
+class _Replies(Results):
     """Collects the results as :class:`Fetched`."""
 
     def __init__(self) -> None:
@@ -386,7 +406,13 @@ class _Many:
     """A queue and the engine that runs its jobs. Results go to ``into``."""
 
     def __init__(
-        self, engine: _native.Engine, queue: _Queue, client: Client | AsyncClient, how: dict[str, Any], into: Any, store_errors: bool = False
+        self,
+        engine: _native.Engine,
+        queue: _Queue,
+        client: Client | AsyncClient,
+        how: dict[str, Any],
+        into: Results,
+        store_errors: bool = False,
     ) -> None:
         self.engine, self.queue, self.client, self.into = engine, queue, client, into
         self._store_errors = store_errors
@@ -562,8 +588,8 @@ class _Many:
         job.held = b"" if job.draft else job.held + outcome.body
         job.at = os.path.getsize(job.draft) if job.draft else len(job.held)
 
-    def drive(self, ready: Callable[[bool], list[_Result]]) -> Iterator[_Result]:
-        """Runs to the end on this thread; yields what ``ready(is_end)`` returns whenever there may be results."""
+    def drive(self, run: Callable[[_native.Engine, float], list[_Ending]], ready: Callable[[bool], list[_Result]]) -> Iterator[_Result]:
+        """Runs to the end on this thread by ``run``; yields what ``ready(is_end)`` returns whenever there may be results."""
         try:
             while True:
                 while (asked := self.begin_all()) is not None:
@@ -578,7 +604,7 @@ class _Many:
                 if is_end:
                     return
                 pause = self.queue.pause(time.monotonic())
-                for number, code, status, outcome in self.into.run(self.engine, min(1.0, pause)):
+                for number, code, status, outcome in run(self.engine, min(1.0, pause)):
                     self.took(number, code, status, outcome)
         finally:
             self.close()
@@ -625,7 +651,7 @@ def fetch_many(
     queue, replies = _queue(urls, to, limit, per_host, retries), _Replies()
     own = client if client is not None else Client()
     many = _Many(_native.Engine(own.pool._native, True), queue, own, dict(how), replies, store_errors)
-    return many.drive(replies.ready)
+    return many.drive(replies.run, replies.ready)
 
 
 @signed

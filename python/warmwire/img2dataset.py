@@ -36,7 +36,7 @@ from img2dataset.main import download as _own_download
 from . import _native
 from ._client import Client
 from ._errors import _CODES
-from ._many import _NO_NAME, _Host, _Job, _Many, _Queue, host_of
+from ._many import _NO_NAME, Results, _Host, _Job, _Many, _Queue, host_of
 from ._models import Headers, Timeout
 from ._transfer import Pool
 
@@ -248,7 +248,7 @@ class _ShardQueue(_Queue):
         return job.host.name not in self._failed and super().again(job, code, status, retry_after, now)
 
 
-class _Samples:
+class _Samples(Results):
     """Collects the results in the form that img2dataset takes from its own function."""
 
     def __init__(self, of: Downloader, queue: _ShardQueue, dead: _DeadHosts, keys: list[int]) -> None:
