@@ -136,13 +136,13 @@ printf "removed=%d,%d,%s\n", length $quick, length $slow > 0 && length $slow < 1
 my $share = WWW::Curl::Share->new;
 $share->setopt(CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 $share->setopt(CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
-my ($set, $sent) = ('', '');
+my ($set, $received) = ('', '');
 my $setter = easy('/cookies/set/name/value', \$set, CURLOPT_COOKIEFILE, '');
-my $sender = easy('/cookies', \$sent, CURLOPT_COOKIEFILE, '');
+my $sender = easy('/cookies', \$received, CURLOPT_COOKIEFILE, '');
 $_->setopt(CURLOPT_SHARE, $share) for $setter, $sender;
 $setter->perform;
 $sender->perform;
-print "share=$sent\n";
+print "share=$received\n";
 my $jar = $sender->getinfo(CURLINFO_COOKIELIST);
 print 'cookielist=', ref $jar eq 'ARRAY' ? scalar @$jar : 'none', "\n";
 print "end=1\n";
