@@ -92,6 +92,9 @@ impl UploadResumption {
     pub fn set(&self, mode: UploadMode) {
         self.mode.set(mode);
         self.end();
+        if let Some(part) = self.part.get() {
+            part.is_compared.set(false);
+        }
     }
 
     /// Returns the mode.
@@ -335,6 +338,25 @@ mod tests {
         assert_eq!(place(Peer::Has(39)), Ok(Step::StartAgain));
         assert!(resumption.count(Peer::Has(100), 0, 100).is_ok());
         assert_eq!(place(Peer::Has(39)), Ok(Step::Continue(39)), "the next file");
+    }
+
+    #[test]
+    fn an_upload_in_parts_continues_by_its_number_and_ends_compared_once() {
+        let resumption = UploadResumption::default();
+        resumption.set(UploadMode::S3);
+        let place = b"http://h/b/k?uploadId=u%2F1";
+        let size = Some(100 << 20);
+        for (begun, known) in [(place.as_slice(), Some(place.to_vec())), (b"http://h/u/1", None)] {
+            resumption.set_place(begun);
+            resumption.begin_http(b"http://h/b/k", size);
+            assert_eq!(resumption.place(), known);
+            resumption.end();
+            assert_eq!(resumption.place(), None);
+        }
+        resumption.note_compared();
+        assert!(resumption.is_compared());
+        resumption.set(UploadMode::Resume);
+        assert!(!resumption.is_compared(), "that was another upload");
     }
 
     #[test]

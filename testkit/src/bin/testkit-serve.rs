@@ -3,8 +3,8 @@
 //! usage: `testkit-serve NAME`, with http, https, ftp [EPSV-REPLY], sftp, squid, nginx, apache, nghttpd,
 //! nghttpx, caddy, protocols or uploads KIND [PIECE]. Prints the URL (for https also the path of the CA file,
 //! for sftp the key and known_hosts, for squid its log). nginx to caddy speak HTTP/2; `protocols` prints a
-//! transfer for each protocol. `uploads`, with vsftpd, proftpd, sftp, tus or ietf, prints the folder of the
-//! files, too, and cuts each connection after a piece of the file.
+//! transfer for each protocol. `uploads`, with vsftpd, proftpd, sftp, tus, ietf or s3, prints the folder of
+//! the files, too, and cuts each connection after a piece of the file; for s3 also the words that sign.
 
 use std::io::Read;
 
@@ -13,7 +13,9 @@ use warmwire_testkit::certs::Authority;
 use warmwire_testkit::cutter::{Cut, CutPoint, Cutter, Plan, Side};
 use warmwire_testkit::ftp::{Faults, FtpServer};
 use warmwire_testkit::http::HttpServer;
-use warmwire_testkit::launch::{Ftpd, FtpdKind, Http2Kind, Http2Server, Protocols, Squid, Sshd, Tusd};
+use warmwire_testkit::launch::{
+    Ftpd, FtpdKind, Http2Kind, Http2Server, Protocols, S3_SIGNATURE, Squid, Sshd, Tusd, Versitygw,
+};
 use warmwire_testkit::temp::TempDir;
 
 fn main() -> std::io::Result<()> {
@@ -102,6 +104,13 @@ fn uploads(words: &[String]) -> std::io::Result<()> {
             let server = Tusd::start()?;
             let plan = Plan { cut: cut(400), data: None };
             serve(server.port, &server.url(), plan, server.folder().display().to_string())
+        }
+        "s3" => {
+            let server = Versitygw::start()?;
+            let plan = Plan { cut: cut(1000), data: None };
+            let ((signature, login), folder) = (S3_SIGNATURE, server.folder());
+            let rest = format!("{} --aws-sigv4 {signature} -u {login}", folder.display());
+            serve(server.port, &server.url(), plan, rest)
         }
         _ => Err(std::io::Error::other(format!("no server of uploads is named {kind:?}"))),
     }

@@ -103,8 +103,8 @@ impl Uploaded {
     }
 
     /// Returns whether the server's checksum of the file was compared. FTP servers have one if they know
-    /// HASH, XSHA256, XMD5, XCRC or the like, SFTP servers if they know `check-file`. One that differs is an
-    /// error of the upload.
+    /// HASH, XSHA256, XMD5, XCRC or the like, SFTP servers if they know `check-file`; S3 has its ETags. One
+    /// that differs is an error of the upload.
     pub fn is_verified(&self) -> bool {
         self.verified
     }
