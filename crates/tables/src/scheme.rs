@@ -108,8 +108,9 @@ macro_rules! schemes {
 
 impl Scheme {
     /// Finds a scheme by its name, ignoring case.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|scheme| scheme.name().eq_ignore_ascii_case(name))
+    pub fn from_name(name: impl AsRef<[u8]>) -> Option<Self> {
+        let name = name.as_ref();
+        Self::ALL.iter().copied().find(|scheme| scheme.name().as_bytes().eq_ignore_ascii_case(name))
     }
 
     /// Lower case.
@@ -225,7 +226,7 @@ mod tests {
         let bits: HashSet<_> = Scheme::ALL.iter().map(|s| s.bit()).collect();
         assert_eq!(bits.len(), Scheme::ALL.len());
         for &scheme in Scheme::ALL {
-            assert_eq!(Scheme::from_name(&scheme.name().to_uppercase()), Some(scheme));
+            assert_eq!(Scheme::from_name(scheme.name().to_uppercase()), Some(scheme));
         }
     }
 

@@ -15,17 +15,17 @@ impl Url {
             Part::Url => self.whole(flags),
             Part::Scheme if has(flag::NO_GUESS_SCHEME) && self.scheme_was_guessed => Err(UrlError::NoScheme),
             Part::Scheme => {
-                let name = self.scheme.as_deref().ok_or(UrlError::NoScheme)?;
-                Ok(name.as_bytes().to_vec())
+                let name = self.scheme_as_written().ok_or(UrlError::NoScheme)?;
+                Ok(name.to_vec())
             }
             Part::Port => {
-                let port = self.port_to_show(self.scheme.as_deref(), flags).ok_or(UrlError::NoPort)?;
+                let port = self.port_to_show(self.scheme_as_written(), flags).ok_or(UrlError::NoPort)?;
                 Ok(port.to_string().into_bytes())
             }
-            Part::User => transcode(self.user.as_deref().ok_or(UrlError::NoUser)?, flags, false),
-            Part::Password => transcode(self.password.as_deref().ok_or(UrlError::NoPassword)?, flags, false),
-            Part::Options => transcode(self.options.as_deref().ok_or(UrlError::NoOptions)?, flags, false),
-            Part::ZoneId => transcode(self.zone_id.as_deref().ok_or(UrlError::NoZoneId)?, flags, false),
+            Part::User => transcode(self.user().ok_or(UrlError::NoUser)?, flags, false),
+            Part::Password => transcode(self.password().ok_or(UrlError::NoPassword)?, flags, false),
+            Part::Options => transcode(self.options().ok_or(UrlError::NoOptions)?, flags, false),
+            Part::ZoneId => transcode(self.zone_id().ok_or(UrlError::NoZoneId)?, flags, false),
             Part::Path => transcode(self.path(), flags, false),
             Part::Query => {
                 let query = self.query_to_show(flags).ok_or(UrlError::NoQuery)?;
@@ -53,14 +53,14 @@ impl Url {
             out(b"file://");
             return Ok(());
         }
-        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
-        let name = match self.scheme.as_deref() {
+        let host = self.host().ok_or(UrlError::NoHost)?;
+        let name = match self.scheme_as_written() {
             Some(name) => name,
-            None if flags & flag::DEFAULT_SCHEME != 0 => DEFAULT_SCHEME,
+            None if flags & flag::DEFAULT_SCHEME != 0 => DEFAULT_SCHEME.as_bytes(),
             None => return Err(UrlError::NoScheme),
         };
         if flags & flag::NO_GUESS_SCHEME == 0 || !self.scheme_was_guessed {
-            out(name.as_bytes());
+            out(name);
             out(b"://");
         }
         self.write_login(out, name);
@@ -72,8 +72,8 @@ impl Url {
         Ok(())
     }
 
-    fn is_file(&self) -> bool {
-        self.scheme.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("file"))
+    pub(super) fn is_file(&self) -> bool {
+        self.scheme_as_written().is_some_and(|name| name.eq_ignore_ascii_case(b"file"))
     }
 
     fn whole(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
@@ -98,14 +98,14 @@ impl Url {
         Ok(())
     }
 
-    fn write_login(&self, out: &mut impl FnMut(&[u8]), scheme_name: &str) {
+    fn write_login(&self, out: &mut impl FnMut(&[u8]), scheme_name: &[u8]) {
         let shows_options = scheme(scheme_name).is_none_or(|known| known.has_login_options);
-        let options = self.options.as_deref().filter(|_| shows_options);
-        if self.user.is_none() && self.password.is_none() && options.is_none() {
+        let options = self.options().filter(|_| shows_options);
+        if self.user().is_none() && self.password().is_none() && options.is_none() {
             return;
         }
-        out(self.user.as_deref().unwrap_or_default());
-        for (separator, part) in [(b":", self.password.as_deref()), (b";", options)] {
+        out(self.user().unwrap_or_default());
+        for (separator, part) in [(b":", self.password()), (b";", options)] {
             if let Some(part) = part {
                 out(separator);
                 out(part);
@@ -115,7 +115,7 @@ impl Url {
     }
 
     fn host_in_url<'a>(&self, host: &'a [u8], flags: u32) -> Result<Cow<'a, [u8]>, UrlError> {
-        match (host, self.zone_id.as_deref()) {
+        match (host, self.zone_id()) {
             ([b'[', inner @ .., b']'], Some(zone)) => Ok([b"[", inner, b"%25", zone, b"]"].concat().into()),
             ([b'[', ..], _) => Ok(host.into()),
             _ if flags & flag::URLENCODE != 0 => Ok(escape::encode(host).into()),
@@ -124,14 +124,14 @@ impl Url {
     }
 
     fn host_part(&self, flags: u32) -> Result<Vec<u8>, UrlError> {
-        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
+        let host = self.host().ok_or(UrlError::NoHost)?;
         if flags & flag::URLENCODE != 0 {
             return transcode(host, flags, false);
         }
         Ok(in_other_alphabet(&transcode(host, flags, false)?, flags)?.into_owned())
     }
 
-    fn port_to_show(&self, scheme_name: Option<&str>, flags: u32) -> Option<u16> {
+    fn port_to_show(&self, scheme_name: Option<&[u8]>, flags: u32) -> Option<u16> {
         let default = scheme_name.and_then(scheme).map(|known| known.default_port);
         match self.port {
             None if flags & flag::DEFAULT_PORT != 0 => default,
@@ -141,12 +141,12 @@ impl Url {
     }
 
     fn query_to_show(&self, flags: u32) -> Option<&[u8]> {
-        self.query.as_deref().filter(|query| !query.is_empty() || flags & flag::GET_EMPTY != 0)
+        self.query().filter(|query| !query.is_empty() || flags & flag::GET_EMPTY != 0)
     }
 
     fn fragment_to_show(&self, flags: u32) -> Option<&[u8]> {
         let shows_empty = self.fragment_was_set || flags & flag::GET_EMPTY != 0;
-        self.fragment.as_deref().filter(|fragment| !fragment.is_empty() || shows_empty)
+        self.fragment().filter(|fragment| !fragment.is_empty() || shows_empty)
     }
 }
 

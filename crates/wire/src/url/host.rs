@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::texts::TextPart;
 use super::{Url, UrlError, flag, scheme};
 use crate::escape::{self, Reject};
 
@@ -32,10 +33,11 @@ pub(super) fn parse_authority(
         Some(digits) => Some(parse_port(digits)?),
     };
     let decoded = escape::decode(host, Reject::Control).map_err(|_| UrlError::BadHostname)?;
-    url.host = Some(match ipv4_from_numbers(&decoded) {
+    let host = match ipv4_from_numbers(&decoded) {
         Some(address) => dotted(address),
         None => check_host(url, decoded)?,
-    });
+    };
+    url.texts.set(TextPart::Host, Some(&host));
     Ok(())
 }
 
@@ -104,14 +106,14 @@ pub(super) fn parse_port(digits: &[u8]) -> Result<u16, UrlError> {
 /// `user:password;options`, the last only for the schemes that have them; options may also precede the
 /// password.
 fn parse_login(url: &mut Url, login: &[u8]) {
-    let has_options = url.scheme.as_deref().and_then(scheme).is_some_and(|known| known.has_login_options);
+    let has_options = url.scheme_as_written().and_then(scheme).is_some_and(|known| known.has_login_options);
     let colon = login.iter().position(|&octet| octet == b':');
     let semicolon = if has_options { login.iter().position(|&octet| octet == b';') } else { None };
     let end_of = |start: usize, other: Option<usize>| other.filter(|&at| at > start).unwrap_or(login.len());
     let user_end = colon.unwrap_or(login.len()).min(semicolon.unwrap_or(login.len()));
-    url.user = Some(login[..user_end].to_vec());
-    url.password = colon.map(|at| login[at + 1..end_of(at, semicolon)].to_vec());
-    url.options = semicolon.map(|at| login[at + 1..end_of(at, colon)].to_vec());
+    url.texts.set(TextPart::User, Some(&login[..user_end]));
+    url.texts.set(TextPart::Password, colon.map(|at| &login[at + 1..end_of(at, semicolon)]));
+    url.texts.set(TextPart::Options, semicolon.map(|at| &login[at + 1..end_of(at, colon)]));
 }
 
 /// Splits an authority into the host and the text after the colon, if there is one.
@@ -175,7 +177,7 @@ fn ipv6(url: &mut Url, inner: &[u8]) -> Result<Vec<u8>, UrlError> {
             if zone.is_empty() || zone.len() > ZONE_LIMIT || !is_plain {
                 return Err(UrlError::BadIpv6);
             }
-            url.zone_id = Some(zone.to_vec());
+            url.texts.set(TextPart::ZoneId, Some(zone));
             &inner[..percent]
         }
         None => inner,

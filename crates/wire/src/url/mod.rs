@@ -15,6 +15,7 @@ mod path;
 mod resolve;
 mod scheme;
 mod set;
+mod texts;
 
 pub use decimal::Decimal;
 pub use error::UrlError;
@@ -22,6 +23,7 @@ pub use host::ipv6_text;
 pub use idn::{ascii_to_unicode, unicode_to_ascii};
 pub use path::remove_dot_segments;
 use scheme::scheme;
+use texts::{PartTexts, TextPart};
 
 use tables::Scheme;
 
@@ -49,6 +51,9 @@ pub mod flag {
 
 /// The longest string that any part may be set to (CURL_MAX_INPUT_LENGTH).
 pub const INPUT_LIMIT: usize = 8_000_000;
+
+// Each octet of a part may be percent-encoded; all parts together stay within the limit of `PartTexts`.
+const _: () = assert!(TextPart::ALL.len() * 3 * INPUT_LIMIT <= u32::MAX as usize);
 
 /// The scheme that `flag::DEFAULT_SCHEME` fills in.
 const DEFAULT_SCHEME: &str = "https";
@@ -85,19 +90,10 @@ impl Part {
 /// A URL, or the parts of one under construction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    scheme: Option<String>,
-    user: Option<Vec<u8>>,
-    password: Option<Vec<u8>>,
-    options: Option<Vec<u8>>,
-    /// Without the port; an IPv6 address in brackets and without its zone.
-    host: Option<Vec<u8>>,
-    zone_id: Option<Vec<u8>>,
+    /// All parts but the port. The host is without it, an IPv6 address in brackets and without its zone. An
+    /// absent path means "/". The query is without the question mark, and empty for a bare one.
+    texts: PartTexts,
     port: Option<u16>,
-    /// `None` means "/".
-    path: Option<Vec<u8>>,
-    /// Without the question mark; `Some` but empty for a bare one.
-    query: Option<Vec<u8>>,
-    fragment: Option<Vec<u8>>,
     /// Whether the fragment was set explicitly: it is shown even if it is empty.
     fragment_was_set: bool,
     scheme_was_guessed: bool,
@@ -122,32 +118,37 @@ impl Url {
 
     /// Whether scheme, login, host and port are written alike: then all that leads to the host is the same.
     pub fn same_authority(&self, other: &Url) -> bool {
-        self.port == other.port
-            && self.host == other.host
-            && self.scheme == other.scheme
-            && self.zone_id == other.zone_id
-            && (&self.user, &self.password, &self.options) == (&other.user, &other.password, &other.options)
+        use TextPart::*;
+        let mut parts = [Host, Scheme, ZoneId, User, Password, Options].into_iter();
+        self.port == other.port && parts.all(|part| self.texts.get(part) == other.texts.get(part))
     }
 
     /// Returns a URL of the same authority.
     pub fn without_path(&self) -> Url {
-        let Url { scheme, user, password, options, host, zone_id, port, .. } = self.clone();
-        Url { scheme, user, password, options, host, zone_id, port, ..Url::default() }
+        let mut url = Url { texts: self.texts.clone(), port: self.port, ..Url::default() };
+        for part in [TextPart::Path, TextPart::Query, TextPart::Fragment] {
+            url.texts.set(part, None);
+        }
+        url
     }
 
     /// Whether it contains a user, a password or login options.
     pub fn has_login(&self) -> bool {
-        self.user.is_some() || self.password.is_some() || self.options.is_some()
+        self.user().is_some() || self.password().is_some() || self.options().is_some()
     }
 
     /// In lower case.
     pub fn scheme(&self) -> Option<String> {
-        self.scheme.as_deref().map(str::to_ascii_lowercase)
+        self.scheme_as_written().map(|name| String::from_utf8_lossy(name).to_ascii_lowercase())
+    }
+
+    fn scheme_as_written(&self) -> Option<&[u8]> {
+        self.texts.get(TextPart::Scheme)
     }
 
     /// Returns the scheme if it is a known one.
     pub fn known_scheme(&self) -> Option<Scheme> {
-        Scheme::from_name(self.scheme.as_deref()?)
+        Scheme::from_name(self.scheme_as_written()?)
     }
 
     pub fn scheme_was_guessed(&self) -> bool {
@@ -155,43 +156,43 @@ impl Url {
     }
 
     pub fn user(&self) -> Option<&[u8]> {
-        self.user.as_deref()
+        self.texts.get(TextPart::User)
     }
 
     pub fn password(&self) -> Option<&[u8]> {
-        self.password.as_deref()
+        self.texts.get(TextPart::Password)
     }
 
     pub fn options(&self) -> Option<&[u8]> {
-        self.options.as_deref()
+        self.texts.get(TextPart::Options)
     }
 
     pub fn user_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
-        self.user.as_deref().map(|user| escape::decode(user, reject)).transpose()
+        self.user().map(|user| escape::decode(user, reject)).transpose()
     }
 
     pub fn password_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
-        self.password.as_deref().map(|password| escape::decode(password, reject)).transpose()
+        self.password().map(|password| escape::decode(password, reject)).transpose()
     }
 
     pub fn options_decoded(&self, reject: Reject) -> Result<Option<Vec<u8>>, RejectedOctet> {
-        self.options.as_deref().map(|options| escape::decode(options, reject)).transpose()
+        self.options().map(|options| escape::decode(options, reject)).transpose()
     }
 
     /// The host as written, an IPv6 address in brackets.
     pub fn host(&self) -> Option<&[u8]> {
-        self.host.as_deref()
+        self.texts.get(TextPart::Host)
     }
 
     /// Returns the host without the brackets of an IPv6 address, for a resolver.
     pub fn host_unbracketed(&self) -> Option<&[u8]> {
-        let host = self.host.as_deref()?;
+        let host = self.host()?;
         Some(host.strip_prefix(b"[").and_then(|inner| inner.strip_suffix(b"]")).unwrap_or(host))
     }
 
     /// Returns the host in lower case and punycode, for comparison, resolution and requests.
     pub fn host_ascii(&self) -> Result<Vec<u8>, UrlError> {
-        let host = self.host.as_deref().ok_or(UrlError::NoHost)?;
+        let host = self.host().ok_or(UrlError::NoHost)?;
         let mut host = idn::unicode_to_ascii(host)?;
         host.make_ascii_lowercase();
         Ok(host)
@@ -210,11 +211,11 @@ impl Url {
 
     /// Whether the host is an IPv6 address.
     pub fn host_is_ipv6(&self) -> bool {
-        self.host.as_deref().is_some_and(|host| host.starts_with(b"["))
+        self.host().is_some_and(|host| host.starts_with(b"["))
     }
 
     pub fn zone_id(&self) -> Option<&[u8]> {
-        self.zone_id.as_deref()
+        self.texts.get(TextPart::ZoneId)
     }
 
     /// The port that the URL names.
@@ -224,21 +225,21 @@ impl Url {
 
     /// Returns the port of the URL, or else the default of its scheme.
     pub fn port_or_default(&self) -> Option<u16> {
-        self.port.or_else(|| scheme(self.scheme.as_deref()?).map(|known| known.default_port))
+        self.port.or_else(|| scheme(self.scheme_as_written()?).map(|known| known.default_port))
     }
 
     /// Never empty.
     pub fn path(&self) -> &[u8] {
-        self.path.as_deref().unwrap_or(b"/")
+        self.texts.get(TextPart::Path).unwrap_or(b"/")
     }
 
     /// `Some` but empty for a bare question mark.
     pub fn query(&self) -> Option<&[u8]> {
-        self.query.as_deref()
+        self.texts.get(TextPart::Query)
     }
 
     pub fn fragment(&self) -> Option<&[u8]> {
-        self.fragment.as_deref()
+        self.texts.get(TextPart::Fragment)
     }
 
     /// Returns the target of an HTTP request line.
@@ -251,7 +252,7 @@ impl Url {
     /// Appends path and query to `out`.
     pub fn write_path_and_query(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.path());
-        if let Some(query) = &self.query {
+        if let Some(query) = self.query() {
             out.push(b'?');
             out.extend_from_slice(query);
         }
@@ -262,7 +263,7 @@ impl Url {
         Some(Origin {
             scheme: self.scheme()?,
             host: self.host_ascii().ok()?,
-            zone_id: self.zone_id.clone(),
+            zone_id: self.zone_id().map(<[u8]>::to_vec),
             port: self.port_or_default()?,
         })
     }

@@ -1,19 +1,23 @@
 //! Splitting a whole URL into its parts.
 
+use std::borrow::Cow;
+
+use tables::Scheme;
+
 use super::encode::{Space, encode_piece};
 use super::host::parse_authority;
 use super::path::has_no_dot_segments;
+use super::texts::{PartTexts, TextPart};
 use super::{DEFAULT_SCHEME, INPUT_LIMIT, SCHEME_LIMIT, Url, UrlError, flag, remove_dot_segments, scheme};
 
 pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
     scan_for_junk(input, flags)?;
     let guesses = flags & (flag::GUESS_SCHEME | flag::DEFAULT_SCHEME) != 0;
-    let mut url = Url::default();
+    let mut url = Url { texts: PartTexts::with_capacity(input.len()), ..Url::default() };
     let tail = match split_scheme(input, guesses) {
         Some((name, rest)) => {
-            let is_file = name == "file";
-            url.scheme = Some(name);
-            if is_file { file_path(input, rest, DRIVES)? } else { after_scheme(&mut url, rest, flags)? }
+            url.texts.set(TextPart::Scheme, Some(&in_lower_case(name)));
+            if url.is_file() { file_path(input, rest, DRIVES)? } else { after_scheme(&mut url, rest, flags)? }
         }
         None if !guesses => {
             return Err(if input.is_empty() { UrlError::MalformedInput } else { UrlError::BadScheme });
@@ -24,9 +28,9 @@ pub(super) fn parse(input: &[u8], flags: u32) -> Result<Url, UrlError> {
     Ok(url)
 }
 
-/// Splits off the scheme, in lower case. While guessing, "name:80" is a host and its port, so then a slash
+/// Splits off the scheme. While guessing, "name:80" is a host and its port, so then a slash
 /// must follow the colon.
-pub(super) fn split_scheme(input: &[u8], guesses: bool) -> Option<(String, &[u8])> {
+pub(super) fn split_scheme(input: &[u8], guesses: bool) -> Option<(&[u8], &[u8])> {
     let is_scheme_octet = |octet: &u8| octet.is_ascii_alphanumeric() || b"+-.".contains(octet);
     let end = input.iter().take(SCHEME_LIMIT).position(|octet| !is_scheme_octet(octet));
     let end = end.unwrap_or(SCHEME_LIMIT.min(input.len()));
@@ -34,8 +38,14 @@ pub(super) fn split_scheme(input: &[u8], guesses: bool) -> Option<(String, &[u8]
     if !starts_well || input.get(end) != Some(&b':') || (guesses && input.get(end + 1) != Some(&b'/')) {
         return None;
     }
-    let name = String::from_utf8_lossy(&input[..end]).to_ascii_lowercase();
-    Some((name, &input[end + 1..]))
+    Some((&input[..end], &input[end + 1..]))
+}
+
+fn in_lower_case(scheme: &[u8]) -> Cow<'_, [u8]> {
+    match Scheme::from_name(scheme) {
+        Some(known) => known.name().as_bytes().into(),
+        None => scheme.to_ascii_lowercase().into(),
+    }
 }
 
 /// Control characters are never allowed, spaces only on request.
@@ -86,13 +96,13 @@ fn has_drive(path: &[u8]) -> bool {
 
 /// Slashes and authority of any other scheme; returns path, query and fragment.
 fn after_scheme<'a>(url: &mut Url, rest: &'a [u8], flags: u32) -> Result<&'a [u8], UrlError> {
-    let name = url.scheme.as_deref().unwrap_or_default();
+    let name = url.scheme_as_written().unwrap_or_default();
     if flags & flag::NON_SUPPORT_SCHEME == 0 && scheme(name).is_none() {
         return Err(UrlError::UnsupportedScheme);
     }
     let slashes = rest.iter().take_while(|&&octet| octet == b'/').count();
     if flags & flag::NO_AUTHORITY != 0 && slashes > 2 {
-        url.host = Some(Vec::new());
+        url.texts.set(TextPart::Host, Some(b""));
         return Ok(&rest[2..]);
     }
     if !(1..=3).contains(&slashes) {
@@ -102,7 +112,7 @@ fn after_scheme<'a>(url: &mut Url, rest: &'a [u8], flags: u32) -> Result<&'a [u8
     if !authority.is_empty() {
         parse_authority(url, authority, flags, true)?;
     } else if flags & flag::NO_AUTHORITY != 0 {
-        url.host = Some(Vec::new());
+        url.texts.set(TextPart::Host, Some(b""));
     } else {
         return Err(UrlError::NoHost);
     }
@@ -113,19 +123,20 @@ fn after_scheme<'a>(url: &mut Url, rest: &'a [u8], flags: u32) -> Result<&'a [u8
 fn without_scheme<'a>(url: &mut Url, input: &'a [u8], flags: u32) -> Result<&'a [u8], UrlError> {
     let uses_default = flags & flag::DEFAULT_SCHEME != 0;
     if uses_default {
-        url.scheme = Some(DEFAULT_SCHEME.to_owned());
+        url.texts.set(TextPart::Scheme, Some(DEFAULT_SCHEME.as_bytes()));
     }
     let (authority, tail) = split_authority(input);
     if authority.is_empty() {
         if flags & flag::NO_AUTHORITY == 0 {
             return Err(UrlError::NoHost);
         }
-        url.host = Some(Vec::new());
+        url.texts.set(TextPart::Host, Some(b""));
         return Ok(tail);
     }
     parse_authority(url, authority, flags, uses_default)?;
     if !uses_default {
-        url.scheme = Some(guess_scheme(url.host.as_deref().unwrap_or_default()).to_owned());
+        let name = guess_scheme(url.host().unwrap_or_default());
+        url.texts.set(TextPart::Scheme, Some(name.as_bytes()));
         url.scheme_was_guessed = true;
     }
     Ok(tail)
@@ -148,17 +159,18 @@ fn split_authority(input: &[u8]) -> (&[u8], &[u8]) {
 /// Path, query and fragment.
 fn split_tail(url: &mut Url, tail: &[u8], flags: u32) {
     let encodes = flags & flag::URLENCODE != 0;
-    let piece = |part: &[u8], space| if encodes { encode_piece(part, space) } else { part.to_vec() };
+    let piece = |part, space| if encodes { encode_piece(part, space).into() } else { Cow::Borrowed(part) };
     let (tail, fragment) = split_at_octet(tail, b'#');
     let (path, query) = split_at_octet(tail, b'?');
-    url.fragment = fragment.map(|part| piece(part, Space::Percent));
-    url.query = query.map(|part| piece(part, Space::Plus));
     let path = piece(path, Space::Percent);
     if path.len() > 1 {
         let as_is = flags & flag::PATH_AS_IS != 0;
         let stays = as_is || has_no_dot_segments(&path);
-        url.path = Some(if stays { path } else { remove_dot_segments(&path) });
+        let path = if stays { path } else { remove_dot_segments(&path).into() };
+        url.texts.set(TextPart::Path, Some(&path));
     }
+    url.texts.set(TextPart::Query, query.map(|part| piece(part, Space::Plus)).as_deref());
+    url.texts.set(TextPart::Fragment, fragment.map(|part| piece(part, Space::Percent)).as_deref());
 }
 
 fn split_at_octet(input: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {

@@ -1,6 +1,7 @@
 //! Relative references (RFC 3986 section 5.2), as in a `Location:` header or a second `curl_url_set(URL)`.
 
 use super::encode::{Space, encode_piece};
+use super::texts::TextPart;
 use super::{Url, UrlError, flag, parse};
 
 impl Url {
@@ -8,7 +9,7 @@ impl Url {
     /// encoded on the way: redirecting servers send them raw.
     pub(super) fn resolve(&self, reference: &[u8], flags: u32) -> Result<Url, UrlError> {
         let mut text = match reference {
-            [] => return Ok(Url { fragment: None, fragment_was_set: false, ..self.clone() }),
+            [] => return Ok(self.without_fragment()),
             [b'/', b'/', rest @ ..] => return self.resolve_authority(rest, flags),
             _ => self.text_up_to_path(flags)?,
         };
@@ -33,12 +34,17 @@ impl Url {
     /// Resolves "//host/path": only the scheme is kept. The host is not encoded, because it may be an
     /// international name.
     fn resolve_authority(&self, rest: &[u8], flags: u32) -> Result<Url, UrlError> {
-        let scheme = self.scheme.as_deref().ok_or(UrlError::NoScheme)?;
+        let scheme = self.scheme_as_written().ok_or(UrlError::NoScheme)?;
         let host_end = rest.iter().position(|octet| b"/?".contains(octet)).unwrap_or(rest.len());
-        let mut text = format!("{scheme}://").into_bytes();
-        text.extend_from_slice(&rest[..host_end]);
-        text.extend_from_slice(&encode_piece(&rest[host_end..], Space::PlusInQuery));
+        let tail = encode_piece(&rest[host_end..], Space::PlusInQuery);
+        let text = [scheme, b"://", &rest[..host_end], &tail].concat();
         parse::parse(&text, flags & !flag::PATH_AS_IS)
+    }
+
+    fn without_fragment(&self) -> Url {
+        let mut url = Url { fragment_was_set: false, ..self.clone() };
+        url.texts.set(TextPart::Fragment, None);
+        url
     }
 
     fn text_up_to_path(&self, flags: u32) -> Result<Vec<u8>, UrlError> {

@@ -3,7 +3,7 @@
 use tables::scheme::{Family, Scheme};
 
 /// The scheme of this name, in any case.
-pub(super) fn scheme(name: &str) -> Option<SchemeInfo> {
+pub(super) fn scheme(name: &[u8]) -> Option<SchemeInfo> {
     let found = Scheme::from_name(name)?;
     let has_login_options = matches!(found.family(), Family::Imap | Family::Pop3 | Family::Smtp);
     Some(SchemeInfo { default_port: found.default_port(), has_login_options })

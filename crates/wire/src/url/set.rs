@@ -2,6 +2,7 @@
 
 use super::encode::{encode_path, encode_query, encode_value, uppercase_triplets};
 use super::host::{check_host, parse_port};
+use super::texts::TextPart;
 use super::{INPUT_LIMIT, Part, SCHEME_LIMIT, Url, UrlError, flag, parse, scheme};
 use crate::escape::{self, Reject};
 
@@ -20,14 +21,14 @@ impl Url {
             Part::Scheme => self.set_scheme(value, flags)?,
             Part::Host => self.set_host(value, flags)?,
             Part::Port => self.port = Some(parse_port(value)?),
-            Part::Path => self.path = Some(path_value(value, flags)),
+            Part::Path => self.texts.set(TextPart::Path, Some(&path_value(value, flags))),
             Part::Query => self.set_query(value, flags)?,
-            Part::User => self.user = optional_value(value, flags),
-            Part::Password => self.password = optional_value(value, flags),
-            Part::Options => self.options = optional_value(value, flags),
-            Part::ZoneId => self.zone_id = optional_value(value, flags),
+            Part::User => self.set_optional(TextPart::User, value, flags),
+            Part::Password => self.set_optional(TextPart::Password, value, flags),
+            Part::Options => self.set_optional(TextPart::Options, value, flags),
+            Part::ZoneId => self.set_optional(TextPart::ZoneId, value, flags),
             Part::Fragment => {
-                self.fragment = Some(plain_value(value, flags));
+                self.texts.set(TextPart::Fragment, Some(&plain_value(value, flags)));
                 self.fragment_was_set = flags & flag::URLENCODE == 0;
             }
         }
@@ -36,8 +37,11 @@ impl Url {
 
     /// The authority of an HTTP/2 pushed request replaces this URL's.
     pub fn set_authority(&mut self, authority: &[u8]) -> Result<(), UrlError> {
-        let mut changed = Url { host: None, zone_id: None, port: None, ..self.clone() };
-        super::host::parse_authority(&mut changed, authority, flag::DISALLOW_USER, self.scheme.is_some())?;
+        let mut changed = Url { port: None, ..self.clone() };
+        changed.texts.set(TextPart::Host, None);
+        changed.texts.set(TextPart::ZoneId, None);
+        let has_scheme = self.scheme_as_written().is_some();
+        super::host::parse_authority(&mut changed, authority, flag::DISALLOW_USER, has_scheme)?;
         *self = changed;
         Ok(())
     }
@@ -46,18 +50,21 @@ impl Url {
         match part {
             Part::Url => *self = Url::default(),
             Part::Scheme => {
-                self.scheme = None;
+                self.texts.set(TextPart::Scheme, None);
                 self.scheme_was_guessed = false;
             }
-            Part::User => self.user = None,
-            Part::Password => self.password = None,
-            Part::Options => self.options = None,
-            Part::Host => self.host = None,
+            Part::User => self.texts.set(TextPart::User, None),
+            Part::Password => self.texts.set(TextPart::Password, None),
+            Part::Options => self.texts.set(TextPart::Options, None),
+            Part::Host => self.texts.set(TextPart::Host, None),
             Part::Port => self.port = None,
-            Part::Path => self.path = None,
-            Part::Query => self.query = None,
-            Part::Fragment => (self.fragment, self.fragment_was_set) = (None, false),
-            Part::ZoneId => self.zone_id = None,
+            Part::Path => self.texts.set(TextPart::Path, None),
+            Part::Query => self.texts.set(TextPart::Query, None),
+            Part::Fragment => {
+                self.texts.set(TextPart::Fragment, None);
+                self.fragment_was_set = false;
+            }
+            Part::ZoneId => self.texts.set(TextPart::ZoneId, None),
         }
     }
 
@@ -79,7 +86,7 @@ impl Url {
         if name.is_empty() || name.len() > SCHEME_LIMIT {
             return Err(UrlError::BadScheme);
         }
-        if flags & flag::NON_SUPPORT_SCHEME == 0 && scheme(name).is_none() {
+        if flags & flag::NON_SUPPORT_SCHEME == 0 && scheme(value).is_none() {
             return Err(UrlError::UnsupportedScheme);
         }
         let is_valid = value[0].is_ascii_alphabetic()
@@ -87,7 +94,7 @@ impl Url {
         if !is_valid {
             return Err(UrlError::BadScheme);
         }
-        self.scheme = Some(name.to_owned());
+        self.texts.set(TextPart::Scheme, Some(value));
         self.scheme_was_guessed = false;
         Ok(())
     }
@@ -95,8 +102,9 @@ impl Url {
     /// A host may come percent-encoded and then stays so; an address is taken as written, but for its zone.
     fn set_host(&mut self, value: &[u8], flags: u32) -> Result<(), UrlError> {
         let stored = plain_value(value, flags);
-        let mut changed = Url { zone_id: None, ..self.clone() };
-        changed.host = Some(if stored.is_empty() && flags & flag::NO_AUTHORITY != 0 {
+        let mut changed = self.clone();
+        changed.texts.set(TextPart::ZoneId, None);
+        let host = if stored.is_empty() && flags & flag::NO_AUTHORITY != 0 {
             stored
         } else {
             let encoded_here = flags & flag::URLENCODE != 0;
@@ -106,8 +114,9 @@ impl Url {
                 escape::decode(&stored, Reject::Control).map_err(|_| UrlError::BadHostname)?
             };
             let checked = check_host(&mut changed, decoded).map_err(|_| UrlError::BadHostname)?;
-            if changed.zone_id.is_some() { checked } else { stored }
-        });
+            if changed.zone_id().is_some() { checked } else { stored }
+        };
+        changed.texts.set(TextPart::Host, Some(&host));
         *self = changed;
         Ok(())
     }
@@ -121,28 +130,21 @@ impl Url {
         };
         // An empty value that is to be encoded clears the part here, too.
         let clears = value.is_empty() && flags & flag::URLENCODE != 0;
-        let old = self.query.take().filter(|old| appends && !old.is_empty() && !clears);
-        let Some(mut query) = old else {
-            self.query = Some(new);
-            return Ok(());
+        let query = match self.query().filter(|old| appends && !old.is_empty() && !clears) {
+            Some(old) if old.len() + new.len() >= INPUT_LIMIT => return Err(UrlError::TooLarge),
+            Some(old) if old.ends_with(b"&") => [old, &new].concat(),
+            Some(old) => [old, b"&", &new].concat(),
+            None => new,
         };
-        if query.len() + new.len() >= INPUT_LIMIT {
-            self.query = Some(query);
-            return Err(UrlError::TooLarge);
-        }
-        if !query.ends_with(b"&") {
-            query.push(b'&');
-        }
-        query.extend_from_slice(&new);
-        self.query = Some(query);
+        self.texts.set(TextPart::Query, Some(&query));
         Ok(())
     }
-}
 
-/// Returns the value, or `None` for an empty one that is to be encoded: as in curl, this clears the part.
-fn optional_value(value: &[u8], flags: u32) -> Option<Vec<u8>> {
-    let clears = value.is_empty() && flags & flag::URLENCODE != 0;
-    (!clears).then(|| plain_value(value, flags))
+    /// An empty value that is to be encoded clears the part, as in curl.
+    fn set_optional(&mut self, part: TextPart, value: &[u8], flags: u32) {
+        let clears = value.is_empty() && flags & flag::URLENCODE != 0;
+        self.texts.set(part, (!clears).then(|| plain_value(value, flags)).as_deref());
+    }
 }
 
 fn plain_value(value: &[u8], flags: u32) -> Vec<u8> {
