@@ -77,7 +77,7 @@ pub struct EasyState {
     /// settings are public.
     pub(crate) derived: Memories,
     /// The settings of the handle that had this storage before.
-    pub(crate) former: RefCell<Option<FormerSettings>>,
+    pub(crate) former: RefCell<Option<Box<FormerSettings>>>,
     /// Pausing.
     pub flow: PauseState,
     /// The share handle in use.

@@ -47,6 +47,7 @@ const PUBLIC_REQUEST: OptionSet = PUBLIC.with(O::Url).with(O::UserAgent).with(O:
 
 /// All settings of a closed handle, and the numbers that they had. The handle that has its storage takes them
 /// over if its own settings are equal; then all that was derived from them holds.
+#[derive(Default)]
 pub struct FormerSettings {
     values: Values,
     method: Method,
@@ -74,12 +75,12 @@ impl Settings {
 
     /// Makes these the default settings. `former` gets them if they may outlive their handle, and gives the
     /// storage of those before them.
-    pub fn renew(&mut self, former: &mut Option<FormerSettings>) {
+    pub fn renew(&mut self, former: &mut Option<Box<FormerSettings>>) {
         if self.is_public() {
-            let before = former.take().map(|before| before.values).unwrap_or_default();
-            let values = std::mem::replace(&mut self.values, before);
-            let Settings { method, generation, route, way, .. } = *self;
-            *former = Some(FormerSettings { values, method, generation, route, way, compared: false });
+            let former = former.get_or_insert_default();
+            std::mem::swap(&mut self.values, &mut former.values);
+            (former.method, former.compared) = (self.method, false);
+            (former.generation, former.route, former.way) = (self.generation, self.route, self.way);
         } else {
             *former = None;
         }
@@ -118,7 +119,7 @@ impl Settings {
     /// Takes over the numbers of equal settings of the handle before. Done once, when the first transfer
     /// begins.
     #[inline]
-    pub fn succeed(&mut self, former: &mut Option<FormerSettings>) {
+    pub fn succeed(&mut self, former: &mut Option<Box<FormerSettings>>) {
         if let Some(former) = former.as_mut().filter(|former| !former.compared) {
             former.compared = true;
             self.compare(former);
