@@ -8,6 +8,7 @@ use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
 use net::Presence;
+use tables::Scheme;
 
 use crate::rare::{Nothing, Rare};
 use crate::settings::Text;
@@ -152,10 +153,8 @@ pub struct TransferInfo {
     pub condition_unmet: bool,
     /// Whether a proxy was used.
     pub used_proxy: bool,
-    /// Scheme last used, in upper case as in curl.
-    pub scheme: &'static str,
-    /// CURLPROTO_* of the scheme.
-    pub protocol: i64,
+    /// Scheme last used.
+    pub scheme: Option<Scheme>,
     /// Ends of the last connection.
     pub ends: crate::callbacks::Endpoints,
     /// Its number, or -1.
@@ -267,8 +266,7 @@ impl Default for TransferInfo {
             secured: false,
             condition_unmet: false,
             used_proxy: false,
-            scheme: "",
-            protocol: 0,
+            scheme: None,
             ends: Default::default(),
             connection_id: -1,
             attempted_connection: -1,
@@ -289,6 +287,11 @@ impl TransferInfo {
     /// CURLINFO_ACTIVESOCKET: its descriptor, or -1.
     pub fn open_socket(&self) -> i64 {
         if self.presence.is_there() { self.last_socket } else { -1 }
+    }
+
+    /// Returns whether the last request was one of HTTP.
+    pub fn is_of_http(&self) -> bool {
+        self.scheme.is_some_and(|scheme| scheme.family().asks_by_http())
     }
 
     /// Starts another request, or the same one on another connection.

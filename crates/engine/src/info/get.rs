@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use net::tls::backend;
-use tables::{EasyOption as O, Info as I};
+use tables::{EasyOption as O, Info as I, Scheme};
 
 use super::{Nanos, TransferInfo};
 use crate::Easy;
@@ -96,7 +96,7 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         I::RedirectUrl => Fact::Text(found.rare.redirect_url.clone()),
         I::PrimaryIp => Fact::OwnedText(found.ends.primary_ip().into_bytes()),
         I::LocalIp => Fact::OwnedText(found.ends.local_ip().into_bytes()),
-        I::Scheme => Fact::Constant(Some(found.scheme).filter(|scheme| !scheme.is_empty())),
+        I::Scheme => Fact::Constant(found.scheme.map(Scheme::name)),
         I::EffectiveMethod => Fact::OwnedText(state.effective_method()),
         I::Referer => Fact::Text(found.rare.referer.clone().or_else(|| settings().text(O::Referer))),
         I::CaInfo => Fact::Constant(CAINFO),
@@ -122,7 +122,7 @@ pub fn get(easy: &Easy, info: I) -> Fact {
         I::PrimaryPort => Fact::Number(found.ends.primary_port().into()),
         I::LocalPort => Fact::Number(found.ends.local_port().into()),
         I::HttpVersion => Fact::Number(found.http_version),
-        I::Protocol => Fact::Number(found.protocol),
+        I::Protocol => Fact::Number(found.scheme.map_or(0, Scheme::bit) as i64),
         I::ProxyError => Fact::Number(found.rare.proxy_error),
         I::UsedProxy => Fact::Number(found.used_proxy.into()),
         I::RetryAfter => Fact::Number(found.rare.retry_after),
@@ -219,7 +219,8 @@ mod tests {
         {
             let mut found = easy.state().info.borrow_mut();
             (found.response_code, found.uploaded, found.file_time) = (204, 5, -1);
-            (found.total, found.scheme) = (Nanos::from(std::time::Duration::from_secs(2)), "HTTP");
+            (found.total, found.scheme) =
+                (Nanos::from(std::time::Duration::from_secs(2)), Some(Scheme::Http));
             found.rare.auth_used = 8;
         }
         let number = |info| get(&easy, info).number();
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!((number(I::HttpAuthUsed), get(&easy, I::TotalTime).real()), (8, 2.0));
         let text = |info| get(&easy, info).text().map(|text| String::from_utf8_lossy(text).into_owned());
         let texts = [I::EffectiveUrl, I::Referer, I::Scheme, I::EffectiveMethod, I::ContentType].map(text);
-        let expected = [Some("http://host/"), Some("http://from/"), Some("HTTP"), Some("GET"), None];
+        let expected = [Some("http://host/"), Some("http://from/"), Some("http"), Some("GET"), None];
         assert_eq!(texts.each_ref().map(Option::as_deref), expected);
     }
 }

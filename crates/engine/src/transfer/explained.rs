@@ -105,7 +105,7 @@ fn shown_url(url: &[u8]) -> String {
 fn method(easy: &EasyState) -> Cow<'static, str> {
     {
         let info = easy.info.borrow();
-        if !matches!(info.scheme, "http" | "https" | "ws" | "wss") {
+        if !info.is_of_http() {
             return Cow::Borrowed("");
         }
         if !info.effective_method.is_empty() {
@@ -123,7 +123,6 @@ pub fn note_request(easy: &EasyState, now: Instant) {
     let request = {
         let info = easy.info.borrow();
         let to = Duration::from(info.since_start(now)).max(from);
-        let is_http = matches!(info.scheme, "http" | "https" | "ws" | "wss");
         let version = match info.http_version {
             CURL_HTTP_VERSION_1_0 => "HTTP/1.0",
             CURL_HTTP_VERSION_1_1 => "HTTP/1.1",
@@ -141,7 +140,7 @@ pub fn note_request(easy: &EasyState, now: Instant) {
             status: info.response_code,
             version,
             auth,
-            is_plain_text: is_http && info.downloaded >= MIN_TEXT && is_plain_text(easy, &info),
+            is_plain_text: info.is_of_http() && info.downloaded >= MIN_TEXT && is_plain_text(easy, &info),
             received: info.downloaded,
             sent: info.uploaded,
             from,

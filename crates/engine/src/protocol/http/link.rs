@@ -139,8 +139,7 @@ pub fn prepare<'a>(
 fn note_forwarding(t: &Transfer, link: &HttpLink) {
     if link.forwarder().is_some() && t.scheme().family() != Family::Http {
         cold_path();
-        let mut info = t.easy.info.borrow_mut();
-        (info.scheme, info.protocol) = (Scheme::Http.name(), Scheme::Http.bit() as i64);
+        t.easy.info.borrow_mut().scheme = Some(Scheme::Http);
     }
 }
 

@@ -83,8 +83,7 @@ impl Route {
     pub fn note_url(&self) {
         let mut info = self.easy.info.borrow_mut();
         info.effective_url = Some(self.url.text.clone());
-        info.scheme = self.scheme().name();
-        info.protocol = self.scheme().bit() as i64;
+        info.scheme = Some(self.scheme());
     }
 
     /// Returns whether the server may have a part of the upload, which then continues: this handle has begun
@@ -180,7 +179,7 @@ mod tests {
         let t = transfer("ftps://h/x", &[], &[]);
         t.note_url();
         let info = t.easy.0.info.borrow();
-        assert_eq!((info.scheme, info.protocol), ("ftps", Scheme::Ftps.bit() as i64), "CURLINFO_SCHEME(3)");
+        assert_eq!(info.scheme, Some(Scheme::Ftps), "CURLINFO_SCHEME(3)");
         assert_eq!(info.effective_url.as_deref(), Some(&b"ftps://h/x"[..]), "CURLINFO_EFFECTIVE_URL(3)");
     }
 }
