@@ -355,12 +355,18 @@ impl TlsFilter {
             }
         }
         self.outbox.clear();
-        if self.corked {
-            self.outbox.shrink_to(KEPT_OUTBOX); // a handshake takes more than what follows
-        }
         self.sent = 0;
-        self.corked = false;
+        if std::mem::take(&mut self.corked) {
+            self.free_flight();
+        }
         Ok(Poll::Ready(()))
+    }
+
+    /// Frees most of the storage of the handshake, if all is sent: a handshake takes more than what follows.
+    fn free_flight(&mut self) {
+        if self.outbox.is_empty() {
+            self.outbox.shrink_to(KEPT_OUTBOX);
+        }
     }
 
     /// Sends what can be sent now, without waiting for the rest. A caller that only reads would otherwise
@@ -501,10 +507,13 @@ impl Filter for TlsFilter {
         if !self.corked && self.push(cx)?.is_pending() {
             return Poll::Pending;
         }
-        self.corked = false;
+        let ends_handshake = std::mem::take(&mut self.corked);
         self.streaming = false;
         let n = self.seal(buf)?;
         let _ = self.push(cx)?; // taken is taken: what doesn't fit now goes with the next write or flush
+        if ends_handshake {
+            self.free_flight();
+        }
         Poll::Ready(Ok(n))
     }
 
