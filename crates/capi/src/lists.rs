@@ -46,7 +46,7 @@ impl Lists {
         let list_use = ListUse {
             family: easy.scheme().map(|scheme| scheme.family()),
             proxied: settings.borrow().text(O::Proxy).is_some_and(|proxy| !proxy.is_empty()),
-            form: settings.borrow().mime.is_some(),
+            form: settings.borrow().uncommon.mime.is_some(),
         };
         for (option, list) in self.0.borrow().iter().filter(|(option, _)| list_use.reads(*option)) {
             // SAFETY: the manual requires the application to keep a list until no transfer uses it any more,

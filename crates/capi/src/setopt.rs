@@ -115,7 +115,7 @@ fn set_pointer(easy: &EasyHandle, option: O, pointer: *mut c_void) -> Result<(),
         PointerRule::UrlHandle => {
             let url = (!pointer.is_null()).then_some(pointer.cast_const());
             easy.objects.set(Objects { url, ..easy.objects.get() });
-            state.settings.borrow_mut().url_handle = url.map(url_source);
+            state.settings.borrow_mut().uncommon.url_handle = url.map(url_source);
         }
         PointerRule::Share => {
             let share = match pointer.is_null() {
@@ -174,8 +174,7 @@ impl EasyHandle {
         let mut settings = self.easy.state().settings.borrow_mut();
         let source =
             |form| Rc::new(FormSource { form, _own: own, app: self.app.clone() }) as Rc<dyn MimeSource>;
-        settings.mime = objects.form.map(source);
-        settings.url_handle = objects.url.map(url_source);
+        settings.set_objects(objects.form.map(source), objects.url.map(url_source));
     }
 
     /// Copies the settings that callbacks need without asking the engine.

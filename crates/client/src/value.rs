@@ -87,7 +87,7 @@ mod tests {
             if object {
                 assert_eq!(answer.is_ok(), posts, "{option:?}");
                 assert_eq!(
-                    settings.copied_post_fields.as_deref(),
+                    settings.uncommon.copied_post_fields.as_deref(),
                     posts.then_some(&b"a=b"[..]),
                     "{option:?}"
                 );
@@ -102,9 +102,12 @@ mod tests {
         let easy = Easy::new(Rc::new(Nobody));
         let value: Value = vec![0u8, 255].into();
         apply(value, EasyOption::PostFields, &easy).unwrap();
-        assert_eq!(easy.state().settings.borrow().copied_post_fields.as_deref(), Some(&[0, 255][..]));
+        assert_eq!(
+            easy.state().settings.borrow().uncommon.copied_post_fields.as_deref(),
+            Some(&[0, 255][..])
+        );
         let value: Value = Value::Default;
         apply(value, EasyOption::PostFields, &easy).unwrap();
-        assert_eq!(easy.state().settings.borrow().copied_post_fields, None);
+        assert_eq!(easy.state().settings.borrow().uncommon.copied_post_fields, None);
     }
 }

@@ -19,6 +19,13 @@ impl<T> Default for Rare<T> {
     }
 }
 
+impl<T> Rare<T> {
+    /// Returns another value made from this one, if it has a box.
+    pub fn map<U>(&self, make: impl FnOnce(&T) -> U) -> Rare<U> {
+        Rare(self.0.as_deref().map(|value| Box::new(make(value))))
+    }
+}
+
 impl<T: Nothing> Deref for Rare<T> {
     type Target = T;
 

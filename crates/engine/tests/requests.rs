@@ -73,7 +73,7 @@ fn a_url_handle_takes_the_port_and_its_blanks_are_encoded() {
     let request = asked(|easy, port| {
         let mut url = Url::parse(b"http://127.0.0.1:1/", 0).unwrap();
         url.set(Part::Path, Some(b"/a b"), flag::ALLOW_SPACE).unwrap();
-        easy.state().settings.borrow_mut().url_handle = Some(Rc::new(move || url.clone()));
+        easy.state().settings.borrow_mut().uncommon.url_handle = Some(Rc::new(move || url.clone()));
         long(easy, O::Port, i64::from(port));
     });
     assert!(request.starts_with("GET /a%20b HTTP/1.1\r\n"), "{request}");

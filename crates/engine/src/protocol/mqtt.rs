@@ -66,7 +66,7 @@ async fn log_in(t: &mut Transfer) -> Result<Session> {
 
 /// Publishes the message in CURLOPT_POSTFIELDS. As in curl, the read callback is not used.
 async fn publish(t: &mut Transfer, session: &mut Session, topic: &[u8]) -> Result<()> {
-    let given = t.easy.settings.borrow().copied_post_fields.is_some();
+    let given = t.easy.settings.borrow().uncommon.copied_post_fields.is_some();
     if !given && t.easy.callbacks.post_fields_len().is_none() {
         return Err(Error::new(Code::BadFunctionArgument, "MQTT has no payload to publish"));
     }

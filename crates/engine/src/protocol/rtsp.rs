@@ -141,7 +141,8 @@ fn begin_counting(t: &Transfer, option: O) {
 /// A body is an upload's, or a POST's; there are no forms. One without a size known beforehand is none.
 fn body_method(t: &Transfer, method: Method) -> BodyMethod {
     let settings = t.easy.settings.borrow();
-    let posts = settings.copied_post_fields.is_some() || t.easy.callbacks.post_fields_len().is_some();
+    let posts =
+        settings.uncommon.copied_post_fields.is_some() || t.easy.callbacks.post_fields_len().is_some();
     let uploads = settings.method == BodyMethod::Put;
     // CURLOPT_INFILESIZE applies only to an upload: without one, the read callback's data may have been
     // freed.

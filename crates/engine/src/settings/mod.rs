@@ -12,6 +12,7 @@ mod pipelining;
 mod policy;
 mod support;
 mod texts;
+mod uncommon;
 mod values;
 mod way;
 mod websocket;
@@ -29,15 +30,18 @@ pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
 pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
+pub use uncommon::UncommonSettings;
 pub use values::List;
 use values::{Value, Values, own_value};
 pub use way::{FormerSettings, WayTerms};
 pub use websocket::WebSocketOptions;
 
 use wire::policy::{Guard, Policy};
+use wire::url::Url;
 
 use crate::Error;
 use crate::mime::MimeSource;
+use crate::rare::Rare;
 
 /// A text or a piece of binary data that the application gave; not necessarily UTF-8.
 pub type Text = Rc<[u8]>;
@@ -91,22 +95,13 @@ pub struct Settings {
     /// Whether a setting that is not public was made since they were the defaults: data derived from it may
     /// exist.
     had_secrets: Cell<bool>,
-    websocket: Option<WebSocketOptions>,
-    choices: Choices,
     policy: Option<Arc<Policy>>,
     /// No policy binds transfers of the library itself.
     unguarded: bool,
-    tls_hook: Option<[usize; 2]>,
-    /// The module that CURLOPT_SSLENGINE names.
-    tls_module: Option<Arc<Module>>,
+    /// Settings that few handles have.
+    pub uncommon: Rare<UncommonSettings>,
     /// The method that the last of POST, UPLOAD, HTTPGET, NOBODY, MIMEPOST … chose.
     pub method: Method,
-    /// The multipart form, when one is set.
-    pub mime: Option<Rc<dyn MimeSource>>,
-    /// The parsed URL of CURLOPT_CURLU, which goes before CURLOPT_URL.
-    pub url_handle: Option<Rc<dyn Fn() -> wire::url::Url>>,
-    /// COPYPOSTFIELDS' own copy; POSTFIELDS stays the application's memory.
-    pub copied_post_fields: Option<Text>,
 }
 
 /// A value derived from the settings, and kept until they change.
@@ -146,16 +141,10 @@ impl Default for Settings {
             way: generation,
             routing: Cell::default(),
             had_secrets: Cell::default(),
-            websocket: None,
-            choices: Choices::default(),
             policy: None,
             unguarded: false,
-            tls_hook: None,
-            tls_module: None,
+            uncommon: Rare::default(),
             method: Method::Get,
-            mime: None,
-            url_handle: None,
-            copied_post_fields: None,
         }
     }
 }
@@ -224,36 +213,32 @@ impl Settings {
             way: generation,
             routing: Cell::default(),
             had_secrets: self.had_secrets.clone(),
-            websocket: self.websocket,
-            choices: self.choices.clone(),
             policy: self.policy.clone(),
             unguarded: self.unguarded,
-            tls_hook: self.tls_hook,
-            tls_module: self.tls_module.clone(),
+            uncommon: self.uncommon.map(UncommonSettings::own_copy),
             method: self.method,
-            mime: None,
-            url_handle: None,
-            copied_post_fields: self.copied_post_fields.as_ref().map(own_text),
         }
     }
 
     /// warmwire_websocket(); `None` is what the environment says.
     pub fn set_websocket(&mut self, options: Option<WebSocketOptions>) {
-        self.websocket = options;
-        self.changed_entirely();
+        if self.uncommon.websocket != options {
+            self.uncommon.websocket = options;
+            self.changed_entirely();
+        }
     }
 
     /// Stores choices that no option expresses.
     pub fn set_choices(&mut self, choices: &Choices) {
-        if self.choices != *choices {
-            self.choices = choices.clone();
+        if self.uncommon.choices != *choices {
+            self.uncommon.choices = choices.clone();
             self.changed_entirely();
         }
     }
 
     /// Returns the choices that [`set_choices`](Self::set_choices) stored.
     pub fn choices(&self) -> &Choices {
-        &self.choices
+        &self.uncommon.choices
     }
 
     /// Sets the policy of the handle (`warmwire_policy`), which binds it beside that of the process.
@@ -287,25 +272,25 @@ impl Settings {
     /// Stores CURLOPT_SSL_CTX_FUNCTION and its data, or `None` without a function. They are part of the
     /// connection key.
     pub fn set_tls_hook(&mut self, hook: Option<[usize; 2]>) {
-        if self.tls_hook != hook {
-            self.tls_hook = hook;
+        if self.uncommon.tls_hook != hook {
+            self.uncommon.tls_hook = hook;
             self.changed_entirely();
         }
     }
 
     /// Returns the hook that [`set_tls_hook`](Self::set_tls_hook) stored.
     pub fn tls_hook(&self) -> Option<[usize; 2]> {
-        self.tls_hook
+        self.uncommon.tls_hook
     }
 
     fn set_tls_module(&mut self, module: Option<Arc<Module>>) {
-        self.tls_module = module;
+        self.uncommon.tls_module = module;
         self.changed_entirely();
     }
 
     /// The engine or the provider that CURLOPT_SSLENGINE named.
     pub fn tls_module(&self) -> Option<&Arc<Module>> {
-        self.tls_module.as_ref()
+        self.uncommon.tls_module.as_ref()
     }
 
     /// Whether a setting has a meaning for the system's TLS library alone: a function that is shown its
@@ -315,20 +300,20 @@ impl Settings {
             let kind = self.text(option);
             kind.is_some_and(|kind| kind.eq_ignore_ascii_case(b"ENG") || kind.eq_ignore_ascii_case(b"PROV"))
         };
-        self.tls_hook.is_some()
-            || self.tls_module.is_some()
+        self.uncommon.tls_hook.is_some()
+            || self.uncommon.tls_module.is_some()
             || elsewhere(O::SslCertType)
             || elsewhere(O::SslKeyType)
     }
 
     /// Returns whether the handle itself chooses the system's TLS library; `None` leaves it to the process.
     pub fn own_tls(&self) -> Option<bool> {
-        self.choices.tls.map(|library| library == TlsLibrary::System)
+        self.uncommon.choices.tls.map(|library| library == TlsLibrary::System)
     }
 
     /// Returns the WebSocket extensions that curl does not have.
     pub fn websocket(&self) -> WebSocketOptions {
-        self.websocket.unwrap_or_else(WebSocketOptions::of_process)
+        self.uncommon.websocket.unwrap_or_else(WebSocketOptions::of_process)
     }
 
     /// Counts changes: equal numbers mean equal settings.
@@ -430,15 +415,28 @@ impl Settings {
         Ok(())
     }
 
+    /// Sets the form and the URL handle, which are objects of the application.
+    pub fn set_objects(&mut self, mime: Option<Rc<dyn MimeSource>>, url: Option<Rc<dyn Fn() -> Url>>) {
+        if mime.is_some() || url.is_some() || self.uncommon.affects_request() {
+            (self.uncommon.mime, self.uncommon.url_handle) = (mime, url);
+        }
+    }
+
     /// CURLOPT_SSLENGINE_DEFAULT: makes the chosen engine the default of the process, whatever the number.
     fn make_module_default(&self) -> Result<(), Code> {
-        let Some(module) = &self.tls_module else { return Ok(()) };
+        let Some(module) = &self.uncommon.tls_module else { return Ok(()) };
         module.make_default().map_err(|_| Code::SslEngineSetfailed)
     }
 
     /// The copy of COPYPOSTFIELDS is void; what is posted is asked for.
     pub fn forget_copied_post_fields(&mut self) {
-        self.copied_post_fields = None;
+        self.set_copied_post_fields(None);
+    }
+
+    fn set_copied_post_fields(&mut self, fields: Option<Text>) {
+        if self.uncommon.copied_post_fields.is_some() || fields.is_some() {
+            self.uncommon.copied_post_fields = fields;
+        }
     }
 
     /// Sets a string or blob option by the rule of its row; `None` resets it.
@@ -453,7 +451,7 @@ impl Settings {
         let rule = match rule {
             Rule::Text(rule) => rule,
             Rule::Pointer(PointerRule::CopiedPostFields) => {
-                self.copied_post_fields = value.map(Rc::from);
+                self.set_copied_post_fields(value.map(Rc::from));
                 self.method = Method::Post;
                 return Ok(());
             }
@@ -523,12 +521,12 @@ impl Settings {
         // NULL is a form without parts: the request stays a POST.
         self.method = Method::PostMime;
         self.put(O::NoBody, Value::Long(0));
-        std::mem::replace(&mut self.mime, mime)
+        std::mem::replace(&mut self.uncommon.mime, mime)
     }
 
     /// CURLOPT_POSTFIELDS was set (its memory is asked for through the callbacks).
     pub fn post_fields_given(&mut self) {
-        self.copied_post_fields = None;
+        self.forget_copied_post_fields();
         self.method = Method::Post;
     }
 

@@ -98,22 +98,15 @@ impl Settings {
             way,
             routing,
             had_secrets,
-            websocket,
-            choices,
             policy,
             unguarded,
-            tls_hook,
-            tls_module,
+            uncommon,
             method,
-            mime,
-            url_handle,
-            copied_post_fields,
         } = self;
         values.clear();
         (*generation, *route, *way) = (next, next, next);
-        (*routing, *had_secrets, *websocket, *choices, *policy, *unguarded) = Default::default();
-        (*tls_hook, *tls_module, *method) = Default::default();
-        (*mime, *url_handle, *copied_post_fields) = Default::default();
+        (*routing, *had_secrets, *policy, *unguarded) = Default::default();
+        (*uncommon, *method) = Default::default();
     }
 
     /// Takes over the numbers of equal settings of the handle before. Done once, when the first transfer
@@ -156,17 +149,11 @@ impl Settings {
 
     /// Returns whether all settings so far were public, and the request depends on nothing else.
     fn is_public(&self) -> bool {
-        let own = self.mime.is_some() || self.url_handle.is_some() || self.copied_post_fields.is_some();
-        !own && !self.had_secrets.get() && self.is_public_way()
+        !self.uncommon.affects_request() && !self.had_secrets.get() && self.is_public_way()
     }
 
     fn is_public_way(&self) -> bool {
-        let own = self.websocket.is_some()
-            || self.choices.tls.is_some()
-            || self.choices.proxies.is_some()
-            || self.tls_hook.is_some()
-            || self.tls_module.is_some()
-            || self.unguarded;
+        let own = self.uncommon.affects_way() || self.unguarded;
         !own && self.guard().is_free()
             && !self.values.has_any(WAY.without(PUBLIC))
             && self.names_absolute_files()

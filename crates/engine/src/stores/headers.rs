@@ -1,8 +1,6 @@
 //! Received header fields, for curl_easy_header and curl_easy_nextheader. Most applications never read them,
 //! so storing one must be cheap: all fields share one buffer, which the next transfer reuses.
 
-use std::ops::Range;
-
 use tables::Code;
 use wire::http1::HeaderLine;
 
@@ -45,10 +43,11 @@ pub struct Headers {
     places: Vec<FieldPosition>,
 }
 
-/// The position of a field: its value starts at the end of its name.
+/// The position of a field: its name starts at the end of the field before it, and its value at the end of
+/// its name.
 #[derive(Clone, Debug)]
 struct FieldPosition {
-    name: Range<u32>,
+    name_end: u32,
     value_end: u32,
     request: u32,
     origin: Origin,
@@ -96,12 +95,11 @@ impl Headers {
             self.bytes.reserve(USUAL.1);
             self.places.reserve(USUAL.0);
         }
-        let start = self.end()?;
         self.bytes.extend_from_slice(field.name);
-        let name = start..self.end()?;
+        let name_end = self.end()?;
         self.bytes.extend_from_slice(field.value);
         let request = u32::try_from(request).unwrap_or(u32::MAX);
-        self.places.push(FieldPosition { name, value_end: self.end()?, request, origin });
+        self.places.push(FieldPosition { name_end, value_end: self.end()?, request, origin });
         Ok(())
     }
 
@@ -109,7 +107,7 @@ impl Headers {
     pub fn forget_from(&mut self, request: usize) {
         let first = self.places.iter().position(|place| place.request as usize >= request);
         let Some(first) = first.filter(|first| *first < self.places.len()) else { return };
-        self.bytes.truncate(self.places[first].name.start as usize);
+        self.bytes.truncate(self.start(first));
         self.places.truncate(first);
     }
 
@@ -125,7 +123,7 @@ impl Headers {
             .iter()
             .enumerate()
             .filter(|(_, place)| place.request as usize == request && origins & place.origin as u32 != 0)
-            .map(|(index, place)| (index, self.field(place)))
+            .map(|(index, place)| (index, self.field(index, place)))
             .collect()
     }
 
@@ -136,13 +134,19 @@ impl Headers {
 
     /// A field by its place.
     pub fn at(&self, index: usize) -> Option<Field<'_>> {
-        self.places.get(index).map(|place| self.field(place))
+        self.places.get(index).map(|place| self.field(index, place))
     }
 
-    fn field(&self, place: &FieldPosition) -> Field<'_> {
+    /// Returns where a field begins.
+    fn start(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(0, |before| self.places[before].value_end as usize)
+    }
+
+    fn field(&self, index: usize, place: &FieldPosition) -> Field<'_> {
+        let (name_end, value_end) = (place.name_end as usize, place.value_end as usize);
         Field {
-            name: &self.bytes[place.name.start as usize..place.name.end as usize],
-            value: &self.bytes[place.name.end as usize..place.value_end as usize],
+            name: &self.bytes[self.start(index)..name_end],
+            value: &self.bytes[name_end..value_end],
             origin: place.origin,
             request: place.request as usize,
         }

@@ -90,8 +90,8 @@ impl ClientReader {
     pub fn open_as(easy: &Rc<EasyState>, method: Method, is_text: bool) -> Result<ClientReader> {
         let settings = easy.settings.borrow();
         let length = |option| u64::try_from(settings.long(option)).ok();
-        let copied = settings.copied_post_fields.clone();
-        let form = settings.mime.clone();
+        let copied = settings.uncommon.copied_post_fields.clone();
+        let form = settings.uncommon.mime.clone();
         let (post_size, file_size) = (length(O::PostFieldSizeLarge), length(O::InFileSizeLarge));
         let convert_lines = settings.on(O::Crlf) || is_text;
         drop(settings);
@@ -262,7 +262,7 @@ impl ClientReader {
                     Source::Form(open_mail(&self.easy)?.ok_or_else(cannot_rewind)?, FormLayout::Mail);
             }
             Source::Form(_, FormLayout::Form) => {
-                let form = self.easy.settings.borrow().mime.clone();
+                let form = self.easy.settings.borrow().uncommon.mime.clone();
                 let form = form.ok_or_else(cannot_rewind)?;
                 self.source = Source::Form(form.open(own_type(&self.easy).as_deref())?, FormLayout::Form);
             }
@@ -421,7 +421,7 @@ fn poll_application(
 /// The form that is set, as a mail.
 fn open_mail(easy: &EasyState) -> Result<Option<Box<dyn MimeReader>>> {
     let settings = easy.settings.borrow();
-    let form = settings.mime.clone();
+    let form = settings.uncommon.mime.clone();
     let headers: Vec<_> = settings.list(O::HttpHeader).iter().map(|line| line.to_vec()).collect();
     drop(settings);
     form.map(|form| form.open_mail(&headers)).transpose()

@@ -164,7 +164,9 @@ impl Connector {
         self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
         self.explain_opening(plan, pool, &wish, slot.id());
         let open = boxed(|| self.open(plan, &opening));
-        Ok(self.place(plan, slot, self.within(Some(deadline), late, open).await?))
+        let opened = self.within(Some(deadline), late, open).await;
+        drop(self.easy.published.take());
+        Ok(self.place(plan, slot, opened?))
     }
 
     /// Records that the request got its connection, which it waited for since `from`.

@@ -1,7 +1,7 @@
 //! Connector of a transfer: opens connections along its route. The phases are `impl Connector` in other
 //! files: the pool and sockets (`connect`), names (`look_up`), TLS (`secure`), QUIC (`quic`).
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub struct Connector {
     /// Whether a Kerberos ticket was used to open the last connection.
     pub(super) ticket_used: Cell<bool>,
     /// User name of the Kerberos tickets, once it was looked up.
-    pub(super) ticket_user: RefCell<Option<Option<String>>>,
+    pub(super) ticket_user: OnceCell<Option<String>>,
 }
 
 impl Connector {
@@ -51,7 +51,7 @@ impl Connector {
             log_in: None,
             late: None,
             ticket_used: Cell::new(false),
-            ticket_user: RefCell::default(),
+            ticket_user: OnceCell::new(),
         }
     }
 }

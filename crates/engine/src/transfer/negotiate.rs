@@ -278,19 +278,16 @@ pub fn ticket_terms(t: &Handles, role: Role) -> TicketTerms {
 ///
 /// A helper thread asks the library, which may query a key distribution centre (a client's keytab).
 pub async fn find_ticket_user(t: &Connector) -> Option<String> {
-    let known = t.ticket_user.borrow().clone();
-    if let Some(user) = known {
-        return user;
+    if let Some(known) = t.ticket_user.get() {
+        return known.clone();
     }
     let found = runtime::offload(t.multi.runtime.reactor(), "warmwire-gss", gss::default_user).await;
-    let user = found.ok().and_then(Result::ok);
-    *t.ticket_user.borrow_mut() = Some(user.clone());
-    user
+    t.ticket_user.get_or_init(|| found.ok().and_then(Result::ok)).clone()
 }
 
 /// Returns the terms of the ticket for the server, with the user that it belongs to.
 pub fn server_ticket(t: &Connector) -> TicketTerms {
-    TicketTerms { user: t.ticket_user.borrow().clone().flatten(), ..ticket_terms(t, Role::Server) }
+    TicketTerms { user: t.ticket_user.get().cloned().flatten(), ..ticket_terms(t, Role::Server) }
 }
 
 /// Returns the terms of a ticket for this service.

@@ -88,8 +88,8 @@ const DEFAULT_PORT: u16 = 1080;
 /// The proxy variables of the environment, which count where no option decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    proxy: Option<Vec<u8>>,
-    no_proxy: Option<Vec<u8>>,
+    proxy: Option<Box<[u8]>>,
+    no_proxy: Option<Box<[u8]>>,
 }
 
 impl Environment {
@@ -104,13 +104,14 @@ pub fn environment(settings: &Settings, scheme: &Scheme, host: impl FnOnce() -> 
     let rules = settings.choices();
     if rules.proxies.is_some() && !settings.is_set(O::Proxy) {
         let proxy = rules.proxy_for(scheme, &host()).filter(|url| !url.is_empty());
-        return Environment { proxy: proxy.map(|url| url.as_bytes().to_vec()), no_proxy: None };
+        return Environment { proxy: proxy.map(|url| url.as_bytes().into()), no_proxy: None };
     }
     let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme, variable) };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
     let listed = any && !settings.is_set(O::NoProxy);
     let no_proxy = || variable("no_proxy").or_else(|| variable("NO_PROXY"));
-    Environment { proxy, no_proxy: listed.then(no_proxy).flatten() }
+    let no_proxy = listed.then(no_proxy).flatten().map(Vec::into_boxed_slice);
+    Environment { proxy: proxy.map(Vec::into_boxed_slice), no_proxy }
 }
 
 /// Whatever bytes it has: one that is no UTF-8 must not let a transfer go without its proxy.
@@ -161,7 +162,7 @@ pub fn choose(
     host: &str,
     environment: &Environment,
 ) -> Result<(Option<Proxy>, Option<Proxy>)> {
-    let set = |option| settings.text(option).map(|text| text.to_vec());
+    let set = |option| settings.text(option).map(|text| Box::from(&text[..]));
     let text = set(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
     let before = set(O::PreProxy).unwrap_or_default();
     let spared = set(O::NoProxy).or_else(|| environment.no_proxy.clone());
@@ -472,7 +473,7 @@ mod tests {
     fn options_silence_the_environment() {
         let of = |texts: &[(O, &str)], proxy: Option<&str>, no_proxy: Option<&str>| {
             let easy = easy(texts, &[]);
-            let bytes = |text: &str| text.as_bytes().to_vec();
+            let bytes = |text: &str| Box::from(text.as_bytes());
             let environment = Environment { proxy: proxy.map(bytes), no_proxy: no_proxy.map(bytes) };
             assert_eq!(environment.names_proxy(), proxy.is_some());
             let settings = easy.0.settings.borrow();

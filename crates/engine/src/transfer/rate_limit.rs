@@ -6,9 +6,13 @@ use std::time::{Duration, Instant};
 /// Pieces in which a second's bytes are moved.
 const PIECES_PER_S: u64 = 16;
 
-/// One direction's pace.
-#[derive(Debug, Clone, Copy)]
-pub struct RateLimit {
+/// One direction's limit, if there is one. Few transfers have one, so it is in a box.
+#[derive(Debug, Clone)]
+pub struct RateLimit(Option<Box<Pace>>);
+
+/// The pace of a limited direction.
+#[derive(Debug, Clone)]
+struct Pace {
     bytes_per_s: u64,
     since: Option<Instant>,
     moved: u64,
@@ -17,43 +21,38 @@ pub struct RateLimit {
 impl RateLimit {
     /// A limit in bytes per second; 0 is none.
     pub fn new(bytes_per_s: i64) -> RateLimit {
-        RateLimit { bytes_per_s: bytes_per_s.max(0) as u64, since: None, moved: 0 }
+        let limit = u64::try_from(bytes_per_s).ok().filter(|limit| *limit > 0);
+        RateLimit(limit.map(|bytes_per_s| Box::new(Pace { bytes_per_s, since: None, moved: 0 })))
     }
 
     /// The application may set another limit while the transfer runs, which then counts from now on; whether
     /// it did.
     pub fn adopt(&mut self, bytes_per_s: i64) -> bool {
-        let other = RateLimit::new(bytes_per_s);
-        let changed = other.bytes_per_s != self.bytes_per_s;
+        let changed = self.0.as_ref().map_or(0, |pace| pace.bytes_per_s) != bytes_per_s.max(0) as u64;
         if changed {
-            *self = other;
+            *self = RateLimit::new(bytes_per_s);
         }
         changed
     }
 
     /// Returns whether there is a limit.
     pub fn limited(&self) -> bool {
-        self.bytes_per_s > 0
+        self.0.is_some()
     }
 
     /// Returns the largest piece to move at once, so that the rate is smooth, also in short transfers: there
     /// is no wait after the last piece, so it costs no time.
     pub fn piece(&self, room: usize) -> usize {
-        if self.limited() {
-            room.min(usize::try_from(self.bytes_per_s / PIECES_PER_S).unwrap_or(usize::MAX)).max(1)
-        } else {
-            room
-        }
+        let Some(pace) = &self.0 else { return room };
+        room.min(usize::try_from(pace.bytes_per_s / PIECES_PER_S).unwrap_or(usize::MAX)).max(1)
     }
 
     /// Records moved bytes, and returns until when to wait.
     pub fn moved(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
-        if !self.limited() {
-            return None;
-        }
-        let since = *self.since.get_or_insert(now);
-        self.moved += bytes as u64;
-        let due_us = u128::from(self.moved) * 1_000_000 / u128::from(self.bytes_per_s);
+        let pace = self.0.as_mut()?;
+        let since = *pace.since.get_or_insert(now);
+        pace.moved += bytes as u64;
+        let due_us = u128::from(pace.moved) * 1_000_000 / u128::from(pace.bytes_per_s);
         let due = since + Duration::from_micros(due_us.min(u128::from(u32::MAX) * 1_000_000) as u64);
         (due > now).then_some(due)
     }

@@ -23,6 +23,12 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct Watch {
     multi: Rc<MultiState>,
     easy: Rc<EasyState>,
+    /// Absent if there is no limit and nobody hears of progress, as for most transfers.
+    limits: Option<Box<Limits>>,
+}
+
+/// The limits of a transfer, and the moments at which they are checked.
+struct Limits {
     started: Instant,
     deadline: Option<Instant>,
     next_tick: Option<Instant>,
@@ -30,8 +36,8 @@ pub struct Watch {
     slow: Option<Box<Slow>>,
     /// There is a limit on inactivity.
     stall: Option<Box<Stall>>,
-    /// Made when there is a moment to wait for, which most transfers have none of.
-    timer: Option<Box<Sleep>>,
+    /// Made at the first wait.
+    timer: Option<Sleep>,
 }
 
 /// How many moments back the speed is a mean over: five seconds.
@@ -69,16 +75,18 @@ impl Watch {
             easy.trace("timer", || format!("[TIMEOUT] set for {timeout_ms}000us"));
         }
         let ticking = slow.is_some() || easy.callbacks.wants_progress();
-        Watch {
-            multi: multi.clone(),
-            easy: easy.clone(),
-            started,
-            deadline: (timeout_ms > 0).then(|| started + Duration::from_millis(timeout_ms as u64)),
-            next_tick: ticking.then(|| started + TICK),
-            slow,
-            stall: easy.stall_limit.get().map(|limit| Box::new(Stall::new(limit, started))),
-            timer: None,
-        }
+        let stall_limit = easy.stall_limit.get();
+        let limits = (timeout_ms > 0 || ticking || stall_limit.is_some()).then(|| {
+            Box::new(Limits {
+                started,
+                deadline: (timeout_ms > 0).then(|| started + Duration::from_millis(timeout_ms as u64)),
+                next_tick: ticking.then(|| started + TICK),
+                slow,
+                stall: stall_limit.map(|limit| Box::new(Stall::new(limit, started))),
+                timer: None,
+            })
+        });
+        Watch { multi: multi.clone(), easy: easy.clone(), limits }
     }
 
     /// Ready with the reason when the transfer must end.
@@ -89,9 +97,10 @@ impl Watch {
         self.note_pause();
         self.note_progress();
         loop {
-            let Some(at) = self.next() else { return Poll::Pending };
+            let Some(limits) = &mut self.limits else { return Poll::Pending };
+            let Some(at) = limits.next() else { return Poll::Pending };
             let reactor = self.multi.runtime.reactor();
-            let timer = self.timer.get_or_insert_with(|| Box::new(reactor.sleep_until(at)));
+            let timer = limits.timer.get_or_insert_with(|| reactor.sleep_until(at));
             if timer.deadline() != at {
                 timer.reset(at);
             }
@@ -104,9 +113,10 @@ impl Watch {
 
     /// The reason when the time of the whole transfer is over.
     pub fn too_late(&self) -> Option<Error> {
-        let deadline = self.deadline?;
+        let limits = self.limits.as_deref()?;
+        let deadline = limits.deadline?;
         let now = self.multi.runtime.reactor().now();
-        (deadline <= now).then(|| self.timed_out(now))
+        (deadline <= now).then(|| self.timed_out(limits.started, now))
     }
 
     /// Calls the progress function after the end; it may still abort a successful transfer.
@@ -123,48 +133,47 @@ impl Watch {
         }
     }
 
-    fn next(&self) -> Option<Instant> {
-        let stalled = self.stall.as_deref().map(Stall::due);
-        [self.deadline, self.next_tick, stalled].into_iter().flatten().min()
-    }
-
     fn due(&mut self) -> Result<()> {
         let now = self.multi.runtime.reactor().now();
         if let Some(late) = self.too_late() {
             return Err(late);
         }
-        if let Some(stall) = self.stall.as_mut().filter(|stall| stall.due() <= now) {
+        let Some(limits) = &mut self.limits else { return Ok(()) };
+        if let Some(stall) = limits.stall.as_mut().filter(|stall| stall.due() <= now) {
             stall.check(self.easy.info.borrow().downloaded, now)?;
         }
-        if self.next_tick.is_some_and(|t| t <= now) {
-            self.next_tick = Some(now + TICK);
-            self.progress(false)?;
-            self.check_speed(now)?;
-            let due = self.slow.as_deref().and_then(Slow::due);
-            self.next_tick = self.next_tick.into_iter().chain(due).min();
+        if limits.next_tick.is_some_and(|t| t <= now) {
+            limits.next_tick = Some(now + TICK);
+            report_progress(&self.multi, &self.easy, false)?;
+            if let Some(slow) = &mut limits.slow {
+                check_speed(&self.easy, slow, now)?;
+            }
+            let due = limits.slow.as_deref().and_then(Slow::due);
+            limits.next_tick = limits.next_tick.into_iter().chain(due).min();
         }
         Ok(())
     }
 
     /// Notices a resumed transfer: as in curl, slow seconds are counted from there on.
     fn note_pause(&mut self) {
-        let Some(slow) = &mut self.slow else { return };
+        let Some(limits) = &mut self.limits else { return };
+        let Some(slow) = &mut limits.slow else { return };
         let paused = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
         if std::mem::replace(&mut slow.paused, paused) && !paused {
             let now = self.multi.runtime.reactor().now();
             slow.resumed = Some(now);
-            self.next_tick = Some(now + TICK);
+            limits.next_tick = Some(now + TICK);
         }
     }
 
     fn note_progress(&mut self) {
-        let Some(stall) = &mut self.stall else { return };
+        let Some(stall) = self.limits.as_mut().and_then(|limits| limits.stall.as_mut()) else { return };
         let held = self.easy.flow.receive_paused() || self.easy.flow.send_paused();
         stall.note_progress(&self.easy.info.borrow(), held, self.multi.runtime.reactor().now());
     }
 
-    fn timed_out(&self, now: Instant) -> Error {
-        let ms = now.saturating_duration_since(self.started).as_millis();
+    fn timed_out(&self, started: Instant, now: Instant) -> Error {
+        let ms = now.saturating_duration_since(started).as_millis();
         let info = self.easy.info.borrow();
         let late = Late {
             ms,
@@ -178,46 +187,58 @@ impl Watch {
     }
 
     fn progress(&self, finished: bool) -> Result<()> {
-        if !self.easy.callbacks.wants_progress() {
-            return Ok(());
-        }
-        let counts = {
-            let now = self.multi.runtime.reactor().now();
-            let mut info = self.easy.info.borrow_mut();
-            info.total = info.since_start(now);
-            ProgressCounts {
-                download_total: info.download_total.max(0),
-                download_now: info.downloaded,
-                upload_total: info.upload_total.max(0),
-                upload_now: info.uploaded,
-                spent: info.total.into(),
-                finished,
-            }
-        };
-        if self.easy.callbacks.progress(counts) {
-            Ok(())
-        } else {
-            Err(Error::new(Code::AbortedByCallback, "Callback aborted"))
-        }
+        report_progress(&self.multi, &self.easy, finished)
     }
+}
 
-    fn check_speed(&mut self, now: Instant) -> Result<()> {
-        let Some(slow) = &mut self.slow else { return Ok(()) };
-        let flow = &self.easy.flow;
-        let info = self.easy.info.borrow();
-        let moved = info.downloaded + info.uploaded;
-        // A paused transfer is slow by the application's own wish, and one without a connection does not move
-        // yet.
-        let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
-            Some(begun) => slow.measure(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
-            None => {
-                slow.forget();
-                Ok(())
-            }
-        };
-        slow.seen = moved;
-        result
+impl Limits {
+    /// Returns the next moment at which something is due.
+    fn next(&self) -> Option<Instant> {
+        let stalled = self.stall.as_deref().map(Stall::due);
+        [self.deadline, self.next_tick, stalled].into_iter().flatten().min()
     }
+}
+
+/// Calls the progress function, which may end the transfer.
+fn report_progress(multi: &MultiState, easy: &EasyState, finished: bool) -> Result<()> {
+    if !easy.callbacks.wants_progress() {
+        return Ok(());
+    }
+    let counts = {
+        let now = multi.runtime.reactor().now();
+        let mut info = easy.info.borrow_mut();
+        info.total = info.since_start(now);
+        ProgressCounts {
+            download_total: info.download_total.max(0),
+            download_now: info.downloaded,
+            upload_total: info.upload_total.max(0),
+            upload_now: info.uploaded,
+            spent: info.total.into(),
+            finished,
+        }
+    };
+    match easy.callbacks.progress(counts) {
+        true => Ok(()),
+        false => Err(Error::new(Code::AbortedByCallback, "Callback aborted")),
+    }
+}
+
+/// Fails if the transfer has been slower than its limit for too long.
+fn check_speed(easy: &EasyState, slow: &mut Slow, now: Instant) -> Result<()> {
+    let flow = &easy.flow;
+    let info = easy.info.borrow();
+    let moved = info.downloaded + info.uploaded;
+    // A paused transfer is slow by the application's own wish, and one without a connection does not move
+    // yet.
+    let result = match info.moving_since.filter(|_| !flow.receive_paused() && !flow.send_paused()) {
+        Some(begun) => slow.measure(slow.resumed.map_or(begun, |resumed| begun.max(resumed)), moved, now),
+        None => {
+            slow.forget();
+            Ok(())
+        }
+    };
+    slow.seen = moved;
+    result
 }
 
 /// A transfer whose time is over.

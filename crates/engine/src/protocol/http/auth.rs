@@ -36,9 +36,9 @@ fn memory(t: &Transfer) -> &RefCell<Memory> {
 /// Returns the login for the current URL; a .netrc file is read once per request.
 fn login(t: &mut HttpTransfer) -> Result<Option<Secret<Login>>> {
     if t.http.auth.login.is_none() {
-        t.http.auth.login = Some(credentials(t)?);
+        t.http.auth.login = Some(credentials(t)?.map(Box::new));
     }
-    Ok(t.http.auth.login.clone().flatten())
+    Ok(t.http.auth.login.clone().flatten().map(|login| *login))
 }
 
 /// Returns the login for the URL or, for Negotiate, the owner of the tickets.

@@ -105,7 +105,7 @@ pub struct KeptReplies {
 #[derive(Default)]
 pub struct AuthState {
     /// The login for the URL of the current request, once it was looked for.
-    pub login: Option<Option<Secret<Login>>>,
+    pub login: Option<Option<Box<Secret<Login>>>>,
     /// Whether the last request had a login for the server.
     pub asks_server: bool,
     /// The proxy that the last request was handed to, and who we are for it.

@@ -94,7 +94,7 @@ impl Upload {
                 what,
                 expected: expects,
                 wants_trailers,
-                rate: t.flow.send_rate,
+                rate: t.flow.send_rate.clone(),
                 pace: None,
                 turn: None,
                 counted: 0,

@@ -116,11 +116,11 @@ pub fn first(easy: &EasyState) -> Result<Rc<Target>> {
     let last = easy.derived.of::<Last>();
     if let Some((known, target)) = &*last.borrow()
         && *known == settings.route()
-        && settings.url_handle.is_none()
+        && settings.uncommon.url_handle.is_none()
     {
         return Ok(target.clone());
     }
-    if settings.url_handle.is_some() {
+    if settings.uncommon.url_handle.is_some() {
         settings.note_foreign_url();
     }
     let url = settings.for_route(|| url::first_url(&settings))?;

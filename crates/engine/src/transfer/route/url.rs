@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 /// The URL that the settings name.
 pub fn first_url(settings: &Settings) -> Result<Url> {
-    if let Some(handle) = &settings.url_handle {
+    if let Some(handle) = &settings.uncommon.url_handle {
         let mut url = handle();
         set_port(&mut url, settings)?;
         return Ok(url);
