@@ -96,7 +96,7 @@ bench-python:
 	sh tests/install.sh packages python_tools python_bench
 	fresh=$$(sh python/fresh.sh) && PYTHONDONTWRITEBYTECODE=1 BENCH_PART=$(or $(PART),1) $$fresh python/bench/bench.py $(ROWS)
 
-# img2dataset with its own downloader and with ours; ARGUMENTS go to python/bench/images.py, such as --urls 10000 --hosts 2000. Writes
+# img2dataset with its own downloader and with ours; ARGUMENTS go to python/bench/images.py, such as --theirs 20000. Writes
 # python/bench/IMAGES.md when all was run.
 .PHONY: bench-images
 bench-images:

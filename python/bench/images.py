@@ -1,9 +1,10 @@
 """img2dataset with its own downloader and with ours: pictures of many hosts, some of which misbehave.
 
-usage: images.py PYTHON [--urls N] [--hosts N] [--endless SECONDS]; PYTHON has img2dataset and warmwire. Writes IMAGES.md beside it
-when all of it was run. nginx serves every host; a name server of ours answers for them, in a network and a mount namespace of their
-own. 2 % of the hosts are dead, half of them without an address and half without an answer. 10 % of the URLs are redirects, and the
-bodies of 2 % take as long as ``--endless`` says: if they had no end, img2dataset alone would have none, either.
+usage: images.py PYTHON [--urls N] [--theirs N] [--hosts N] [--endless SECONDS] [--parts PART ...]; PYTHON has img2dataset and
+warmwire. ``--theirs`` lets img2dataset alone do the first N URLs only. Writes IMAGES.md beside it when all of it was run. nginx
+serves every host; a name server of ours answers for them, in a network and a mount namespace of their own. 2 % of the hosts are
+dead, half of them without an address and half without an answer. 10 % of the URLs are redirects, and the bodies of 2 % take as long
+as ``--endless`` says: if they had no end, img2dataset alone would have none, either.
 """
 
 import argparse
@@ -157,6 +158,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("python")
     parser.add_argument("--urls", type=int, default=100_000)
+    parser.add_argument("--theirs", type=int)
     parser.add_argument("--hosts", type=int, default=20_000)
     parser.add_argument("--endless", type=int, default=30)
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
@@ -166,16 +168,20 @@ def main():
     lines += [f"`make bench-images`; {given.urls:,} URLs over {given.hosts:,} hosts, {THREADS} at a time in one process, {TIMEOUT} s."]
     lines += [f"{good:,} of them bring a picture at once; an endless body takes {given.endless} s, ours gives up after {DEADLINE}.", ""]
     lines += ["CPU is the worker's alone, without its imports. A hundred million: CPU hours for as many URLs.", ""]
+    counts = {"img2dataset": given.theirs or given.urls, "warmwire": given.urls}
     with site(given.endless) as folder:
-        (folder / "urls").write_text(json.dumps(urls))
+        for contender, count in counts.items():
+            (folder / f"urls-{contender}").write_text(json.dumps(urls[:count]))
         for part in given.parts:
-            lines += [f"## {PARTS[part]}", "", "| | seconds | CPU seconds | pictures | pictures a CPU second | a hundred million |"]
-            lines += ["|---|---:|---:|---:|---:|---:|"]
+            lines += [f"## {PARTS[part]}", "", "| | URLs | seconds | CPU seconds | pictures | pictures a CPU second | a hundred million |"]
+            lines += ["|---|---:|---:|---:|---:|---:|---:|"]
             for contender in CONTENDERS:
-                words = [given.python, __file__, "--work", contender, part, str(folder / contender / part), str(folder / "urls")]
+                words = [given.python, __file__, "--work", contender, part, str(folder / contender / part), str(folder / f"urls-{contender}")]
                 done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, stdin=subprocess.DEVNULL)
                 seconds, cpu, count = json.loads(done.stdout.splitlines()[-1])
-                lines.append(f"| {contender} | {seconds:,.1f} | {cpu:,.1f} | {count:,} | {count / cpu:,.0f} | {1e8 * cpu / given.urls / 3600:,.0f} |")
+                hours = 1e8 * cpu / counts[contender] / 3600
+                row = f"{counts[contender]:,} | {seconds:,.1f} | {cpu:,.1f} | {count:,} | {count / cpu:,.0f} | {hours:,.0f}"
+                lines.append(f"| {contender} | {row} |")
                 print(lines[-1], flush=True)
             lines.append("")
     if given.parts == list(PARTS) and given.urls == parser.get_default("urls"):
