@@ -2,7 +2,7 @@
 
 use tables::Code;
 use wire::upload::http::{self, HttpUpload};
-use wire::upload::s3::{self, PieceDigest, Reply, S3Upload, TooLong, hides_digest};
+use wire::upload::s3::{self, LONGEST_REPLY, PieceDigest, Reply, S3Upload, hides_digest};
 use wire::upload::series::Next;
 
 use crate::error::{Error, Result};
@@ -14,7 +14,8 @@ pub(crate) struct HttpState {
     pub url: Vec<u8>,
     pub size: Option<u64>,
     pub head: UploadHead,
-    /// The body of the reply from S3.
+    /// The body of the reply from S3, and what it says.
+    reply_body: Vec<u8>,
     reply: Reply,
     /// The digest of the source's bytes in the request to S3.
     sent: Option<PieceDigest>,
@@ -79,6 +80,7 @@ impl HttpState {
             url: url.to_vec(),
             size,
             head: UploadHead::default(),
+            reply_body: Vec::new(),
             reply: Reply::default(),
             sent: None,
             length: 0,
@@ -103,7 +105,7 @@ impl HttpState {
 
     /// Returns the next step, before which nothing has been received.
     pub fn step(&mut self) -> s3::Step {
-        (self.head, self.reply, self.sent) = Default::default();
+        (self.head, self.reply_body, self.reply, self.sent) = Default::default();
         match &self.machine {
             Machine::Resource(upload) => s3::Step::Request(upload.request()),
             Machine::S3(upload) => upload.step(),
@@ -132,8 +134,12 @@ impl HttpState {
 
     /// Takes bytes of a reply.
     pub fn take_reply(&mut self, bytes: &[u8]) -> Result<()> {
-        let text = "The server's reply is longer than any that an upload needs";
-        self.reply.feed(bytes).map_err(|TooLong| Error::new(Code::WeirdServerReply, text))
+        if self.reply_body.len() + bytes.len() > LONGEST_REPLY {
+            let text = "The server's reply is longer than any that an upload needs";
+            return Err(Error::new(Code::WeirdServerReply, text));
+        }
+        self.reply_body.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// Takes the final answer to a request, whose fields were collected in a head.
@@ -142,6 +148,7 @@ impl HttpState {
             Machine::Resource(upload) => return upload.answered(&head.answer(status)),
             Machine::S3(upload) => upload,
         };
+        self.reply = Reply::read(&std::mem::take(&mut self.reply_body));
         let length = head.length.as_ref().and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
         upload.answered(&s3::Answer {
             status,

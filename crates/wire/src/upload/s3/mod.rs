@@ -9,7 +9,7 @@ mod tag;
 use std::collections::BTreeMap;
 
 pub use place::{place, upload_id_in};
-pub use reply::{ListedPart, Reply, TooLong};
+pub use reply::{LONGEST as LONGEST_REPLY, ListedPart, Reply};
 pub use tag::{Digest, PieceDigest, hides_digest};
 
 use super::series::{Next, OwnFields, Payload, Request};

@@ -168,8 +168,7 @@ fn upload(size: u64, id: Option<&[u8]>) -> S3Upload {
 }
 
 fn answered(upload: &mut S3Upload, request: &Request, source: &[u8], sent: &Sent) -> Next {
-    let mut reply = Reply::default();
-    reply.feed(sent.body.as_bytes()).unwrap();
+    let reply = Reply::read(sent.body.as_bytes());
     let is_source = matches!(request.body, Payload::Source { .. });
     upload.answered(&Answer {
         status: sent.status,
@@ -360,8 +359,7 @@ fn etags_that_are_no_digests_are_not_compared() {
             }
             false => service.answer(&request, &source),
         };
-        let mut reply = Reply::default();
-        reply.feed(sent.body.as_bytes()).unwrap();
+        let reply = Reply::read(sent.body.as_bytes());
         let etag = quoted(&[8; 16]);
         let next = upload.answered(&Answer {
             status: sent.status,
