@@ -137,6 +137,7 @@ mod tests {
             "crates/curl-sys/Cargo.lock",
             "crates/object-store/Cargo.lock",
             "fuzz/oracles/Cargo.lock",
+            "tests/datafusion/Cargo.lock",
             "tests/judges/reqwest/Cargo.lock",
         ];
         let manifests = ["CHANGELOG.md", "Cargo.toml", "crates/object-store/Cargo.toml"];

@@ -361,6 +361,14 @@ pub const STEPS: &[Step] = &[
         Output::Plain,
         30,
     ),
+    deep(
+        "datafusion",
+        "DataFusion reads through the connector of object_store",
+        "cargo test --locked --manifest-path tests/datafusion/Cargo.toml \
+         --target-dir ${CARGO_TARGET_DIR:-target}/datafusion",
+        Output::Libtest,
+        60,
+    ),
     deep("semver", "the Rust crate beside its last release", "cargo xtask semver", Output::Plain, 60),
     deep("install", "the suite h2spec is installed", "sh tests/install.sh h2spec", Output::Plain, 10),
     deep(

@@ -1,0 +1,1 @@
+//! DataFusion reads Parquet files on an HTTP server through `WarmwireConnector` (tests/parquet.rs).
