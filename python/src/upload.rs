@@ -167,7 +167,11 @@ fn mode(protocol: &str) -> PyResult<UploadMode> {
         "" => Ok(UploadMode::Resume),
         "tus" => Ok(UploadMode::Tus),
         "ietf" => Ok(UploadMode::Draft),
-        _ => Err(PyValueError::new_err(format!("protocol is \"tus\" or \"ietf\", not {protocol:?}"))),
+        "s3" => Ok(UploadMode::S3),
+        _ => {
+            let text = format!("protocol is \"tus\", \"ietf\" or \"s3\", not {protocol:?}");
+            Err(PyValueError::new_err(text))
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 """Uploads that continue: on real servers, behind a relay that cuts each connection after 64 KiB."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from sites import Site, answer
 
 PIECE = 64 << 10
 CONTENT = pattern(4 * PIECE + 777)
+PART = 8 << 20  # of an upload to S3
 KINDS = ("vsftpd", "proftpd", "sftp", "tus", "ietf")
 
 
@@ -26,12 +28,16 @@ class Peer:
         self.server = Served("uploads", kind, *([str(piece)] if piece else []))
         self.kind, self.place = kind, self.server.rest[0]
         is_file = kind in ("vsftpd", "proftpd", "sftp")
-        self.url = self.server.root + ("/f" if is_file else "/")
+        self.url = self.server.root + ("/f" if is_file or kind == "s3" else "/")
         self.file = folder / "f"
-        self.file.write_bytes(CONTENT)
+        self.content = CONTENT * (2 * PART // len(CONTENT) + 1) if kind == "s3" else CONTENT
+        self.file.write_bytes(self.content)
         self.options = {"SSH_PRIVATE_KEYFILE": self.server.rest[1], "SSH_KNOWNHOSTS": ""} if kind == "sftp" else {}
+        if kind == "s3":
+            _, _, signature, _, login = self.server.rest
+            self.options = {"AWS_SIGV4": signature, "USERPWD": login}
+        self.how = {} if is_file else {"protocol": kind}
         # tusd takes no PUT, and the URL of the upload must not be cut off.
-        self.how = {"protocol": kind} if kind in ("tus", "ietf") else {}
         if kind == "ietf":
             self.options["MAX_SEND_SPEED_LARGE"] = 1_000_000
             self.how["method"] = "POST"
@@ -55,7 +61,7 @@ class Peer:
     def stores_content_once(self):
         found = self.stored()
         # By the draft there may be beginnings whose URL was lost with the connection.
-        return found.count(CONTENT) == 1 and (self.kind == "ietf" or len(found) == 1)
+        return found.count(self.content) == 1 and (self.kind == "ietf" or len(found) == 1)
 
 
 @pytest.fixture
@@ -79,6 +85,21 @@ def test_an_upload_that_is_cut_every_64_kib_is_whole(kind, peer_of, tmp_path):
     assert peer.stores_content_once()
     assert (done.size, done.attempts > 3) == (len(CONTENT), True)
     assert done.sent >= len(CONTENT) and seen
+    assert [path.name for path in tmp_path.iterdir()] == ["f"], "nothing is left of the upload"
+
+
+def test_an_upload_to_s3_continues_with_the_missing_parts(peer_of, tmp_path):
+    peer = peer_of("s3", None)
+    # Ends in the second of three parts.
+    slow = peer.client(MAX_SEND_SPEED_LARGE=3_000_000, TIMEOUT_MS=4000)
+    with pytest.raises(warmwire.TimeoutException):
+        peer.upload(client=slow, attempts=1)
+    assert peer.stored() == [], "a part is no object"
+    done = peer.upload(explain=True)
+    assert peer.stores_content_once()
+    assert (done.size, done.is_verified) == (len(peer.content), True)
+    assert done.sent < len(peer.content) - PART + PIECE, "the missing parts and a few words"
+    assert "upload-continues" in json.dumps(done.why.json())
     assert [path.name for path in tmp_path.iterdir()] == ["f"], "nothing is left of the upload"
 
 

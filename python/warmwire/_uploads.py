@@ -91,7 +91,7 @@ def upload(
     url: URLTypes,
     file: Path,
     *,
-    protocol: Literal["tus", "ietf"] | None = None,
+    protocol: Literal["tus", "ietf", "s3"] | None = None,
     method: str | None = None,
     attempts: int = 10,
     pause: float = 1.0,
@@ -104,8 +104,9 @@ def upload(
     """Uploads a file by FTP, SFTP or HTTP, and continues where the server says that its part ends after a cut.
 
     FTP continues by REST and STOR, SFTP by writing at an offset. HTTP needs a server that takes part: ``protocol="tus"`` is tus
-    1.0, whose URL creates uploads; ``"ietf"`` is draft-ietf-httpbis-resumable-upload, a PUT or the given ``method``. At the end
-    the server's size is compared, and its checksum if it has one.
+    1.0, whose URL creates uploads; ``"ietf"`` is draft-ietf-httpbis-resumable-upload, a PUT or the given ``method``; ``"s3"`` is
+    Amazon S3 in parts, signed by the client's option ``AWS_SIGV4`` with the keys in ``USERPWD``. At the end the server's size is
+    compared, and its checksum if it has one.
 
     A cut is followed by up to ``attempts`` in all, the second after ``pause`` seconds and later ones after longer pauses.
     ``resume`` keeps a record in the user's folder of states, or in the folder that it names, until the upload is complete: the
@@ -131,7 +132,7 @@ async def aupload(
     url: URLTypes,
     file: Path,
     *,
-    protocol: Literal["tus", "ietf"] | None = None,
+    protocol: Literal["tus", "ietf", "s3"] | None = None,
     method: str | None = None,
     attempts: int = 10,
     pause: float = 1.0,
