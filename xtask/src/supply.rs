@@ -62,7 +62,7 @@ pub fn run(check: bool) -> Report {
         return Ok(bill(&packages));
     }
     let mut findings = repeated(&packages);
-    // What is repeated in a workspace of its own is the choice of the crates that it is for.
+    // A crate with a workspace of its own may have two versions of a crate: object_store requires them.
     let packages = &packages | &components_apart()?;
     findings.extend(unwelcome(&packages));
     findings.extend(faulty(&packages, ADVISORIES));

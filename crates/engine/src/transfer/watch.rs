@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct Watch {
     multi: Rc<MultiState>,
     easy: Rc<EasyState>,
-    /// Absent if there is no limit and nobody hears of progress, as for most transfers.
+    /// Absent without a limit and without a progress function, as for most transfers.
     limits: Option<Box<Limits>>,
 }
 
