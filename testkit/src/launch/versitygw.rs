@@ -1,9 +1,10 @@
 //! versitygw, a gateway from S3 to files that checks signatures; tests/install.sh s3_server builds it.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::ftpd::target;
 use super::{Running, run_until};
@@ -63,8 +64,15 @@ impl Versitygw {
         objects.map(|object| fs::read_dir(object.path()).into_iter().flatten().count()).sum()
     }
 
-    /// Removes all uploads that are incomplete.
+    /// Removes all uploads that are incomplete. The server may still write a part of a client that is gone:
+    /// a folder in which a file appears meanwhile is emptied again.
     pub fn forget_uploads(&self) -> io::Result<()> {
-        fs::remove_dir_all(self.incomplete())
+        let end = Instant::now() + Duration::from_secs(20);
+        loop {
+            match fs::remove_dir_all(self.incomplete()) {
+                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && Instant::now() < end => {}
+                result => return result,
+            }
+        }
     }
 }
