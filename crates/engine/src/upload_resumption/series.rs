@@ -14,9 +14,8 @@ pub(crate) struct HttpState {
     pub url: Vec<u8>,
     pub size: Option<u64>,
     pub head: UploadHead,
-    /// The body of the reply from S3, and what it says.
+    /// The body of the reply from S3.
     reply_body: Vec<u8>,
-    reply: Reply,
     /// The digest of the source's bytes in the request to S3.
     sent: Option<PieceDigest>,
     /// Length of the source's bytes in the request to S3.
@@ -81,7 +80,6 @@ impl HttpState {
             size,
             head: UploadHead::default(),
             reply_body: Vec::new(),
-            reply: Reply::default(),
             sent: None,
             length: 0,
         }
@@ -105,7 +103,7 @@ impl HttpState {
 
     /// Returns the next step, before which nothing has been received.
     pub fn step(&mut self) -> s3::Step {
-        (self.head, self.reply_body, self.reply, self.sent) = Default::default();
+        (self.head, self.reply_body, self.sent) = Default::default();
         match &self.machine {
             Machine::Resource(upload) => s3::Step::Request(upload.request()),
             Machine::S3(upload) => upload.step(),
@@ -148,20 +146,19 @@ impl HttpState {
             Machine::Resource(upload) => return upload.answered(&head.answer(status)),
             Machine::S3(upload) => upload,
         };
-        self.reply = Reply::read(&std::mem::take(&mut self.reply_body));
         let length = head.length.as_ref().and_then(|length| std::str::from_utf8(length).ok()?.parse().ok());
         upload.answered(&s3::Answer {
             status,
             etag: head.etag.as_deref(),
             length,
             hides_digest: head.hides_digest,
-            reply: &self.reply,
+            reply: &Reply::read(&self.reply_body),
             sent: self.sent.take().and_then(|digest| digest.of_length(self.length)),
         })
     }
 
     /// Returns the error in the body of the reply, if it has one.
     pub fn error_text(&self) -> Option<String> {
-        Some(self.reply.error_text()).filter(|text| !text.is_empty())
+        Some(Reply::read(&self.reply_body).error_text()).filter(|text| !text.is_empty())
     }
 }

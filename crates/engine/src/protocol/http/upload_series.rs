@@ -264,11 +264,12 @@ pub fn decides(t: &HttpTransfer, status: u16) -> bool {
 /// Decides what follows a final reply.
 pub fn after(t: &mut HttpTransfer, status: u16) -> Result<Next> {
     let head = take_head(t, status)?;
-    let (reaction, why) = with_state(t, |state| (state.answered(&head, status), state.error_text()))?;
-    let refused = |status| {
+    let reaction = with_state(t, |state| state.answered(&head, status))?;
+    let refused = |status| -> Result<Next> {
+        let why = with_state(t, |state| state.error_text())?;
         let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
         let text = format!("The requested URL returned error: {status}{why}");
-        Next::Stop(Error::new(Code::HttpReturnedError, text))
+        Ok(Next::Stop(Error::new(Code::HttpReturnedError, text)))
     };
     Ok(match reaction {
         Reaction::Request => {
@@ -280,10 +281,10 @@ pub fn after(t: &mut HttpTransfer, status: u16) -> Result<Next> {
         }
         Reaction::Later => {
             t.easy.upload_resumption.set_busy(true);
-            refused(status)
+            refused(status)?
         }
         Reaction::End => ended(t)?,
-        Reaction::Refused(status) => refused(status),
+        Reaction::Refused(status) => refused(status)?,
         Reaction::Failed(why) => {
             t.easy.upload_resumption.restart();
             Next::Stop(Error::new(Code::RangeError, why))
