@@ -3,7 +3,7 @@
 # crates/wire/tests, where half of the time goes, and of the tests of ssh, broker, net and engine, and what other
 # implementations say of the same (oracles). FUZZER=libfuzzer gives them to libFuzzer, which finds more and wants a nightly compiler and
 # minutes to build; TARGETS="url date" chooses some. What crashes a target is kept in target/fuzz/crashes/TARGET and fails the run.
-# fuzz/seen.tsv says how many seconds each target has been under libFuzzer in all.
+# fuzz/seen.tsv says how many seconds of processor time each target has been under libFuzzer in all.
 set -e
 cd "$(dirname "$0")/.."
 # The second implementations, in a workspace of their own.
@@ -42,6 +42,13 @@ else
     cargo "+$nightly" fuzz build --target "$host" --target-dir fuzz/target
 fi
 
+# Sets `spent` to the whole seconds of processor time in user mode of all programs that this script has run and awaited. `times`
+# counts for the shell that calls it, so the output goes through a file and not through a substitution.
+processor_seconds() {
+    times >target/fuzz/times
+    spent=$(($(sed -n '2s/^\([0-9]*\)m\([0-9]*\).*/\1 * 60 + \2/p' target/fuzz/times)))
+}
+
 # Adds the seconds of a run to those of the target.
 seen() {
     touch fuzz/seen.tsv
@@ -59,7 +66,8 @@ for target in $targets; do
     found=target/fuzz/found/$target
     crashes=target/fuzz/crashes/$target
     mkdir -p "$found" "$crashes"
-    began=$(date +%s)
+    processor_seconds
+    before=$spent
     if "$built/$target" -artifact_prefix="$crashes/" -max_total_time=$((each > 0 ? each : 1)) -verbosity=0 -print_final_stats=1 \
         "$found" "fuzz/corpus/$target"; then
         echo "$target: nothing found"
@@ -67,6 +75,7 @@ for target in $targets; do
         echo "$target: see $crashes"
         failed="$failed $target"
     fi
-    seen "$target" $(($(date +%s) - began))
+    processor_seconds
+    seen "$target" $((spent - before))
 done
 [ -z "$failed" ] || { echo "crashed:$failed" >&2; exit 1; }

@@ -35,14 +35,14 @@ pub const FAILED: Quantity = quantity("failed", "");
 
 /// A case is precise when the interval of each subject's median is this small, to either side.
 pub const PRECISE: f64 = 0.03;
-/// How long a case goes on for the sake of precision.
+/// How long a case continues for the sake of precision.
 const EXTRA: Duration = Duration::from_secs(20);
 
 /// How often each subject of a case runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     pub least: usize,
-    /// Until then the case goes on if it is not precise, or if turns were disturbed.
+    /// Until then the case continues if it is not precise, or if turns were disturbed.
     pub most: usize,
 }
 

@@ -95,7 +95,7 @@ pub fn take<'py>(py: Python<'py>, transfers: &Transfers, id: usize) -> Bound<'py
     };
     transfers.with_body(id, |beyond| match beyond {
         [] => (*place).finish(py, filled),
-        // More has come than was announced.
+        // More bytes have arrived than were announced.
         beyond => PyBytes::new(py, &[place.written(filled), beyond].concat()),
     })
 }

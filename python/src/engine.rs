@@ -388,7 +388,7 @@ impl Engine {
         Ok(Self::known(&inner, id)?.is_connected(id))
     }
 
-    /// Whether its last head has come, whether it waits for more to send, and whether it has ended.
+    /// Whether its last head has arrived, whether it waits for more to send, and whether it has ended.
     fn state(&self, py: Python<'_>, id: usize) -> PyResult<(bool, bool, bool)> {
         let inner = self.0.lock(py)?;
         let transfers = Self::known(&inner, id)?;

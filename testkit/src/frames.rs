@@ -245,7 +245,7 @@ impl Talk {
         }
     }
 
-    /// The next request's stream, once its head has come.
+    /// The next request's stream, once its head has arrived.
     pub fn request(&mut self) -> io::Result<u32> {
         Ok(self.until(|frame| frame.kind == kind::HEADERS)?.stream)
     }

@@ -211,7 +211,7 @@ impl HeldConnection {
         tls.reader().read(buffer)
     }
 
-    /// The path of a request that has come whole.
+    /// The path of a request that has arrived as a whole.
     fn next_request(&mut self) -> Option<String> {
         let end = self.request.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
         let head: Vec<u8> = self.request.drain(..end).collect();

@@ -64,7 +64,7 @@ pub struct RawPeer {
 struct Shared {
     scripts: Vec<Script>,
     tls: Option<Arc<ServerConfig>>,
-    /// TLS comes when the script says so.
+    /// TLS begins when the script says so.
     begins_plain: bool,
     accepts: AtomicUsize,
     /// Bytes received on each connection, in order of acceptance.

@@ -1,5 +1,5 @@
 //! The licence texts of all components, for packages. `cargo xtask supply --licences` prints them as one
-//! text. A text that several components share stands there once, with their names.
+//! text. A text that several components share is there once, with their names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

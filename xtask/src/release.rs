@@ -1,7 +1,7 @@
 //! `cargo xtask release X.Y.Z`: raises the version of all crates and packages, and gives the entries below
 //! *Unreleased* in CHANGELOG.md this version and the date of today.
 //!
-//! The version stands in Cargo.toml; packages, the wheel, the tool and the library read it there. Each
+//! The version is in Cargo.toml; packages, the wheel, the tool and the library read it there. Each
 //! Cargo.lock repeats it for the crates that inherit it.
 
 use crate::{Report, files};

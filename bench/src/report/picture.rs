@@ -1,7 +1,7 @@
 //! Pictures of what was measured: for each case a bar for each subject, as long as its quotient to the first.
 //!
 //! A side has one colour in all pictures. The pictures are narrow, so that a phone shows them without making
-//! the letters small, and a label stands above its bar, where it has the whole width.
+//! the letters small, and a label is above its bar, where it has the whole width.
 
 use std::fmt::Write;
 

@@ -17,7 +17,7 @@ const HUGE: usize = 100_000_000;
 const UPLOAD: usize = 50_000_000;
 const SENT: usize = 20_000_000;
 
-/// A program with its arguments; the count of requests stands between the two parts.
+/// A program with its arguments; the count of requests is between the two parts.
 pub(super) struct Work {
     program: &'static str,
     before: Vec<String>,

@@ -379,7 +379,7 @@ fn content_length(line: &[u8]) -> Option<usize> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// The last chunk with its trailer has come.
+/// The last chunk with its trailer has arrived.
 fn is_chunked_end(received: &[u8]) -> bool {
     find(received, b"\r\n0\r\n").is_some_and(|at| find(&received[at + 3..], b"\r\n\r\n").is_some())
 }

@@ -79,7 +79,7 @@ pub enum Request<'a> {
 /// A message of the broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply<'a> {
-    /// The secret; the instance stands in the head.
+    /// The secret; the head contains the instance.
     Welcome(&'a [u8; 32]),
     /// The message carries the socket.
     Taken {

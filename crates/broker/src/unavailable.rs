@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// The reason why a call was not served. The caller goes on as if there were no broker.
+/// The reason why a call was not served. The caller continues as if there were no broker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The system has no sockets that carry descriptors.

@@ -367,7 +367,7 @@ fn transfers_of_a_template_differ_in_url_and_range() {
     let common =
         Request { options: vec![(O::HttpHeader, vec![b"X-Common: yes".to_vec()].into())], ..get("") };
     let template = Rc::new(Template::new(Request { window: usize::MAX, ..common }));
-    // The handle is the same all the time: nothing of one transfer is left for the next.
+    // One handle makes all transfers: no state of one transfer remains for the next.
     for (size, range) in
         [(100, None), (200, Some("5-9")), (300, Some("7-9")), (400, None), (500, None), (600, Some("0-0"))]
     {

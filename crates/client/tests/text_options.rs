@@ -48,7 +48,7 @@ use World::{
 /// The expected effect of an option.
 #[derive(Clone, Copy)]
 enum Expected {
-    /// The transfer differs from one without it. What stands beside it is set in both.
+    /// The transfer differs from one without it. All other options are set in both.
     Effect(World, &'static str, &'static [(O, &'static str)]),
     /// The option is refused.
     Refused(&'static str),

@@ -67,7 +67,7 @@ impl AddAssign for Nanos {
     }
 }
 
-/// How far a transfer has come.
+/// Progress of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     #[default]
@@ -80,7 +80,7 @@ pub enum Phase {
     Secured,
     /// The request, or its first part, may have been sent.
     Sent,
-    /// A part of a reply has come.
+    /// A part of a reply has arrived.
     Answered,
 }
 

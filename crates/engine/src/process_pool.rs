@@ -54,7 +54,7 @@ impl Pool {
         }
     }
 
-    /// The number that stands for it; another one stands for no decision.
+    /// The number of this decision; any other number means no decision.
     fn number(self) -> u8 {
         self as u8 + 1
     }

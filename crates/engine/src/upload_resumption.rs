@@ -57,7 +57,7 @@ impl UploadMode {
 #[derive(Default)]
 pub struct UploadResumption {
     mode: Cell<UploadMode>,
-    /// Whether the server is asked for a checksum at the end.
+    /// Whether to request a checksum from the server at the end.
     asks_digest: Cell<bool>,
     /// Allocated with the first upload that continues: inline, a part takes a twentieth of an idle handle.
     part: OnceCell<Box<Part>>,
@@ -129,7 +129,7 @@ impl UploadResumption {
         part.digest.take();
     }
 
-    /// Sets whether the server is asked for a checksum of the file at the end of an upload over FTP.
+    /// Sets whether to request a checksum of the file from the server at the end of an upload over FTP.
     pub fn ask_digest(&self, on: bool) {
         self.asks_digest.set(on);
     }

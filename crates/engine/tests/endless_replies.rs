@@ -214,7 +214,7 @@ fn others_have_their_turn() {
     multi.remove(&talking);
 }
 
-/// An extension of a chunk that does not end brings no body. Another transfer of the same handle goes on.
+/// An extension of a chunk that does not end brings no body. Another transfer of the same handle continues.
 fn extensions_hold_up_nobody() {
     let multi = Multi::default();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

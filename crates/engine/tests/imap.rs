@@ -27,7 +27,7 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// Whether this line has come, or comes soon: a LOGOUT is not waited for by who says it.
+    /// Whether this line has arrived, or arrives soon: the sender of a LOGOUT does not wait for its reply.
     fn has(&self, line: &str) -> bool {
         (0..200).any(|_| {
             let has = self.lines().iter().any(|l| l == line);

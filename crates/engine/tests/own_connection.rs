@@ -20,7 +20,7 @@ fn connected(script: Vec<Step>) -> (Easy, RawPeer) {
     (easy, peer)
 }
 
-/// Receives until this has come.
+/// Receives until this has arrived.
 fn receive(easy: &Easy, wanted: &str) {
     let (mut got, mut buf) = (Vec::new(), [0; 100]);
     let start = Instant::now();

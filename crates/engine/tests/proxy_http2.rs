@@ -21,7 +21,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Step {
     Step::Send([&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat())
 }
 
-/// A CONNECT has come on this stream: no end of the stream with it.
+/// A CONNECT has arrived on this stream: no end of the stream with it.
 fn connects(stream: u32) -> Step {
     Step::Expect([&[HEADERS, END_HEADERS][..], &stream.to_be_bytes()].concat())
 }

@@ -490,8 +490,8 @@ impl Context {
         Ok(out.bytes().to_vec())
     }
 
-    /// A message that the other side has signed, and whether it was encrypted too. One that has come before,
-    /// or before its time, is refused.
+    /// Opens a message that the peer has signed. Returns its content and whether it was encrypted, too.
+    /// Refuses a message that has arrived before, or out of order.
     pub fn unwrap(&mut self, message: &[u8]) -> Result<(Vec<u8>, bool), Error> {
         let (f, mut minor, mut out) = (self.functions, 0, Filled::new(self.functions));
         let (message, mut confidential) = (Buffer::of(message), 0);

@@ -24,7 +24,7 @@ impl Clock {
         Clock(None)
     }
 
-    /// Returns a clock that stands still until [`ManualClock::advance`].
+    /// Returns a clock that does not advance until [`ManualClock::advance`].
     pub fn manual() -> (Clock, ManualClock) {
         let manual = Arc::new(Manual { start: epoch(), elapsed_ns: AtomicU64::new(0) });
         (Clock(Some(manual.clone())), ManualClock(manual))

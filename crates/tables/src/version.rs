@@ -50,8 +50,8 @@ pub const BROTLI: ((u32, u32, u32), &str) = ((1, 1, 0), "1.1.0");
 /// Of Zstandard.
 pub const ZSTD: ((u32, u32, u32), &str) = ((1, 5, 5), "1.5.5");
 
-/// Returns the line that `curl_version` and `curl -V` have in common, with this name for TLS. In parentheses
-/// stands what is used in the place of the library before it.
+/// Returns the line that `curl_version` and `curl -V` have in common, with this name for TLS. The parentheses
+/// after a library name the part of Warmwire that is used in its place.
 pub fn line(tls: &str) -> String {
     let Version { curl, name, own, .. } = version();
     let codings = format!("zlib/{ZLIB} brotli/{} zstd/{}", BROTLI.1, ZSTD.1);
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(version().curl_number, 0x08_16_00);
     }
 
-    /// curl's suites read features off these words; each stands beside the name of what is really used.
+    /// curl's suites read features off these words; each is beside the library that is really used.
     #[test]
     fn words_of_the_line() {
         let own = format!("(Warmwire/{})", version().own);

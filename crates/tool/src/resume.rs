@@ -124,7 +124,7 @@ mod tests {
         Answer { status: Some(status), marks: marks(tag), begins }
     }
 
-    /// A download of which some has come.
+    /// A download of which a part has arrived.
     fn cut(have: u64) -> Resumption {
         let mut resumption = Resumption::new(0, None);
         assert_eq!(resumption.answered(&answer(200, "\"a\"", None)), Piece::First);

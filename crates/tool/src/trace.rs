@@ -71,7 +71,7 @@ impl Layers {
     }
 }
 
-/// Makes the text of a trace; remembers where a line stands.
+/// Makes the text of a trace; remembers the position in the line.
 #[derive(Debug, Default)]
 pub struct Tracer {
     kind: TraceKind,

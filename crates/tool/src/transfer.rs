@@ -328,7 +328,7 @@ impl Transfer {
         }
     }
 
-    /// Shows how far a file has come that others fetch.
+    /// Shows the progress of a file that other transfers fetch.
     pub fn show_whole(&self, there: i64, all: i64) {
         let counts = Counts { download: there, download_total: all, ..Counts::default() };
         self.counts.set(counts);

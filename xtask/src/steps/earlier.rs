@@ -1,7 +1,7 @@
 //! Repeats the result of a step of `make test` that would run on exactly what its last whole run ran on.
 //!
 //! A step's stamp (`crate::stamp`) covers the files that tests read, the machine, and what the step names as
-//! noticed. It stands in target/steps/NAME.stamp from the end of a whole run to the beginning of the next
+//! noticed. It is in target/steps/NAME.stamp from the end of a whole run to the beginning of the next
 //! run, of whatever suite: a run that is interrupted leaves none. It compares built programs and no sources,
 //! so that a result is repeated only behind the step that compiles.
 

@@ -222,7 +222,7 @@ impl<E> Leadership<E> {
         }
     }
 
-    /// Returns whether the background thread, which leads, goes on: nobody else wants to lead, and there is
+    /// Returns whether the background thread, which leads, continues: nobody else wants to lead, and there is
     /// something to do. `interrupt` wakes it from its wait.
     pub fn thread_goes_on(&mut self, interrupt: &Waker, transfers_run: bool) -> bool {
         let goes_on = self.is_for_thread(transfers_run) && self.followers.is_empty();

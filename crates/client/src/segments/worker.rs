@@ -75,7 +75,7 @@ pub enum FetchStage {
     /// For all of it.
     AskedForAll,
     Pieces,
-    /// All of it, of which so much has come.
+    /// All of it, of which this many bytes have arrived.
     All(u64),
 }
 

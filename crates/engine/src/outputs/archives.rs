@@ -34,7 +34,7 @@ fn destinations() -> &'static [Destination; 2] {
     DESTINATIONS.get(|| [Destination::of(&HAR), Destination::of(&TIMELINE)])
 }
 
-/// Returns whether one of them is asked for.
+/// Returns whether the environment requests an archive.
 pub fn are_wanted() -> bool {
     destinations().iter().any(|one| *one != Destination::Nowhere)
 }

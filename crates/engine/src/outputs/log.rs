@@ -55,7 +55,7 @@ fn from_bytes(rest: &[u8]) -> OsString {
     crate::sys::path(rest).as_os_str().to_owned()
 }
 
-/// Returns whether a log is asked for.
+/// Returns whether the environment requests a log.
 pub fn is_wanted() -> bool {
     settings().1 != Destination::Nowhere
 }

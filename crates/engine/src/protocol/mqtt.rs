@@ -170,7 +170,7 @@ impl Session {
     }
 }
 
-/// The published messages, as a body that ends when the server says so.
+/// The published messages, as a body that ends when the server disconnects.
 struct Messages<'a> {
     session: &'a mut Session,
     awaited: Awaited,

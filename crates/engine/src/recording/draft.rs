@@ -28,7 +28,7 @@ pub struct Draft {
     failure: Option<io::Error>,
     ended: bool,
     started: Instant,
-    /// The facts, completed as the exchange goes on.
+    /// The facts, completed as the exchange continues.
     pub facts: Facts,
 }
 
@@ -75,7 +75,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Notes that the first byte of the reply has come.
+    /// Records that the first byte of the reply has arrived.
     pub fn note_first_byte(&mut self) {
         if self.facts.first_byte_us.is_none() {
             self.facts.first_byte_us = Some(self.elapsed_us());

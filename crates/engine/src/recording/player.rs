@@ -130,7 +130,7 @@ impl Player {
         }
     }
 
-    /// Returns all exchanges with a host and port, for a dialogue that goes on differently.
+    /// Returns all exchanges with a host and port, for a dialogue that continues differently.
     pub fn with_peer(&self, protocol: &str, url: &str) -> Vec<&Entry> {
         let of_url = |url: &str| url.split('/').take(3).map(str::to_owned).collect::<Vec<_>>();
         let wanted = of_url(url);

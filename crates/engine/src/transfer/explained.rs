@@ -241,7 +241,7 @@ pub fn limits_before(easy: &EasyState, socket: &Socket) -> Option<SendLimits> {
 }
 
 /// Records what limited an upload, from the figures of its connection before and after it. They are read when
-/// the reply has come: the system sends the last of an upload after the last write.
+/// the reply has arrived: the system sends the last of an upload after the last write.
 #[cold]
 pub fn explain_limits(easy: &EasyState, before: SendLimits, after: Option<SendLimits>) {
     if let Some(limits) = after.map(|after| after.since(before))

@@ -17,7 +17,7 @@ pub struct KeptHead {
     pub method: Method,
     /// The head itself.
     pub head: Rc<RequestHead>,
-    /// Whether its reply has none but a head, too.
+    /// Whether its reply consists of a head only, too.
     pub head_only: bool,
     /// CURLINFO_EFFECTIVE_METHOD.
     pub effective_method: Cow<'static, str>,

@@ -223,7 +223,7 @@ fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<Prox
     let host = host_name(&url).ok_or_else(|| bad(""))?;
     let decoded = |part: &[u8]| escape::decode(part, Reject::Nothing).unwrap_or_default();
     let set = |option| settings.text(option).map(|text| text.to_vec());
-    // A login in the URL stands for itself, even one that is empty; the options are for a URL without.
+    // A login in the URL excludes the options, even one that is empty.
     let (user, password) = if url.user().is_some() || url.password().is_some() {
         let user = url.user().map(decoded).filter(|u| !u.is_empty() || url.password().is_some());
         (user, url.password().map(decoded))

@@ -50,7 +50,7 @@ pub trait Speaker {
     fn reply(&mut self, t: &mut Transfer) -> impl Future<Output = Result<SaslReply>>;
 }
 
-/// How a login by SASL has come out, when it hasn't failed.
+/// The outcome of a login by SASL that has not failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Logged in.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn http_schemes_stand_for_mechanisms() {
-        // A scheme, a mechanism that stands beside it, and one that does not.
+        // A scheme, a mechanism that may be combined with it, and one that may not.
         let rows = [
             ("CURLOPT_HTTPAUTH(3): Digest", CURLAUTH_DIGEST, DigestMd5, Plain),
             ("CURLOPT_HTTPAUTH(3): NTLM", CURLAUTH_NTLM, Ntlm, Plain),

@@ -1,4 +1,4 @@
-//! TLS for a transfer: on top of a layer that stands, or as the end of the race between the addresses of a
+//! TLS for a transfer: on top of a connected layer, or as the end of the race between the addresses of a
 //! host.
 
 use std::cell::Cell;

@@ -257,7 +257,7 @@ struct Late {
 }
 
 impl Late {
-    /// Returns curl's text, which says how far the transfer has come.
+    /// Returns curl's text, which names the progress of the transfer.
     fn text(&self) -> String {
         let Late { ms, total, received, .. } = *self;
         match *self {

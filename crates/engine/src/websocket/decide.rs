@@ -87,7 +87,7 @@ pub struct Goodbye {
     pub on_stream: bool,
     /// A close frame was sent.
     pub said: bool,
-    /// A close frame has come.
+    /// A close frame has arrived.
     pub heard: bool,
     /// Bytes wait to be sent.
     pub waiting: bool,

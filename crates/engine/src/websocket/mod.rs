@@ -69,7 +69,7 @@ pub struct WebSocket {
     out: Vec<u8>,
     /// How much of that has been sent.
     sent: usize,
-    /// Payload of a ping, as far as it has come.
+    /// Payload of a ping, as far as it has arrived.
     ping: Vec<u8>,
     /// The last ping that was not answered yet: one answer may serve several (RFC 6455, section 5.5.3).
     pong: Option<Vec<u8>>,

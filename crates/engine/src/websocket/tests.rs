@@ -52,7 +52,7 @@ fn unmasked(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     frames
 }
 
-/// Takes one piece of what has come. Returns its flags, offset, bytes left and payload.
+/// Takes one piece of the bytes that have arrived. Returns its flags, offset, bytes left and payload.
 fn piece(ws: &mut WebSocket, input: &[u8], room: usize) -> (usize, Option<(i32, i64, i64, Vec<u8>)>) {
     let (used, come) = ws.next(input, room, Pings::Answered).unwrap();
     let shown = come.map(|(frame, payload)| {

@@ -287,7 +287,8 @@ impl Why {
 }
 
 impl Record {
-    /// Forgets a transfer, and keeps the room for its events. A record is large, so the frame stands alone.
+    /// Forgets a transfer, and keeps the memory of its events. `inline(never)`: a record is large, and
+    /// needs a stack frame of its own.
     #[cold]
     #[inline(never)]
     fn clear(&mut self, now: Option<Instant>) {

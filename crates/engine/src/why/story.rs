@@ -165,7 +165,7 @@ fn since(attempts: &[(SocketAddr, Duration)], address: &SocketAddr, at: Duration
     time_text(at.saturating_sub(begun))
 }
 
-/// Returns the label and the text of an event that stands for itself.
+/// Returns the label and the text of an event that has a line of its own.
 fn described(event: &Event) -> (&'static str, String) {
     match event {
         Event::Proxied(proxied) => ("proxy", proxy(proxied)),

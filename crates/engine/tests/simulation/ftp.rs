@@ -9,7 +9,7 @@ pub struct Data {
     /// To be sent, when known.
     send: Option<Vec<u8>>,
     received: Vec<u8>,
-    /// All was sent, or has come.
+    /// All was sent, or has arrived.
     done: bool,
     cut: bool,
 }

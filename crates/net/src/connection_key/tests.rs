@@ -487,7 +487,7 @@ fn the_encoding_is_canonical_and_injective() {
     assert!(equal > 1_000 && by_bytes.len() > 10_000, "{equal} {}", by_bytes.len());
 }
 
-/// No encoding is the beginning of another one: what stands behind a value is never taken for a part of it.
+/// No encoding is a prefix of another one, so that the bytes behind a value are never read as a part of it.
 #[test]
 fn an_encoding_ends_where_its_value_does() {
     let mut seed = Seed(7);

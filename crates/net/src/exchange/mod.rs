@@ -143,7 +143,7 @@ pub trait Exchange {
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, BodyError>>;
 
-    /// Where chunks end in the bytes that `poll_body` handed out last; nowhere in a body that has none.
+    /// Ends of chunks in the bytes that `poll_body` returned last; empty for a body without chunks.
     fn chunk_ends(&self) -> &[usize] {
         &[]
     }
@@ -151,7 +151,7 @@ pub trait Exchange {
     /// The next trailer field, after the body's end.
     fn trailer(&mut self) -> Option<HeadPart<'_>>;
 
-    /// Whether any byte of a reply has come.
+    /// Whether any byte of a reply has arrived.
     fn any_received(&self) -> bool;
 
     /// Returns the facts about the connection underneath.
@@ -167,7 +167,7 @@ pub trait Exchange {
         None
     }
 
-    /// Returns the layer that is put around the exchange in which the reply goes on: an upgrade to HTTP/2
+    /// Returns the layer around the exchange in which the reply continues: an upgrade to HTTP/2
     /// changes the exchange.
     fn layer(&self) -> Option<Layer> {
         None

@@ -153,7 +153,7 @@ pub struct Replayed {
     /// Bytes of the request's body that were sent.
     sent: u64,
     request_ended: bool,
-    /// Position in the heads, and how much of them has come.
+    /// Position in the heads, and how many of their bytes have arrived.
     at: usize,
     come: usize,
     /// The next part begins a head.

@@ -68,7 +68,7 @@ pub trait Stream {
     /// Reads body bytes into `buf`.
     fn poll_body(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<Result<BodyStep, Self::Error>>;
 
-    /// Whether any of a reply has come.
+    /// Whether any byte of a reply has arrived.
     fn any_received(&self) -> bool;
 
     /// Returns whether the response is complete and the peer wants nothing more of the request.

@@ -71,7 +71,7 @@ pub trait Filter: Carrier {
     /// Says that the topmost layer ends, and leaves those below alone.
     fn say_goodbye(&mut self) {}
 
-    /// Ends the sending direction, and goes on receiving. Ready when the sent bytes no longer need this
+    /// Ends the sending direction, and continues to receive. Ready when the sent bytes no longer need this
     /// process.
     fn poll_end(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.socket().end_sending();

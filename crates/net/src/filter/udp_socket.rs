@@ -15,7 +15,7 @@ use super::udp::{Batch, SLOT, SLOTS, Underlay};
 /// Requested size of the system's receive buffer; the system may grant less.
 const HELD: usize = 4 << 20;
 
-/// Whether a receive goes on until all slots are used or nothing is left. On other systems it may take one
+/// Whether a receive continues until all slots are used or nothing is left. On other systems it may take one
 /// datagram at a time.
 const FILLS_SLOTS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 

@@ -45,7 +45,7 @@ impl UserNames {
             parts.push(value.map_or(b"0".to_vec(), |value| [b"1", value.as_encoded_bytes()].concat()));
         }
         parts.push(name.as_bytes().to_vec());
-        // Each part stands behind its length, so that no two lists are equal as a whole.
+        // A length precedes each part, so that different lists have different bytes.
         let parts = parts.iter().flat_map(|part| [(part.len() as u64).to_be_bytes().to_vec(), part.clone()]);
         Ok(key_of(&self.client.secret()?, &[DOMAIN], &parts.collect::<Vec<_>>().concat()))
     }

@@ -113,7 +113,7 @@ pub(super) struct Inbox {
     pub fault: Option<StreamError>,
     /// Nothing more will arrive, whether that was reported or not.
     pub over: bool,
-    /// Whether any of a reply has come.
+    /// Whether any byte of a reply has arrived.
     pub any: bool,
     pub reader: Option<Waker>,
     pub writer: Option<Waker>,

@@ -71,7 +71,7 @@ impl Stream {
         step
     }
 
-    /// Whether any of a reply has come.
+    /// Whether any byte of a reply has arrived.
     pub fn any_received(&self) -> bool {
         let state = self.http2.0.borrow();
         state.inboxes.get(self.inbox).is_some_and(|inbox| inbox.any)

@@ -213,7 +213,7 @@ impl Stream {
         StreamError::Reset { code: failure.code, why: Some(failure.why), within_body: self.handed }
     }
 
-    /// Whether any of a reply has come.
+    /// Whether any byte of a reply has arrived.
     pub fn any_received(&self) -> bool {
         self.any
     }

@@ -100,7 +100,7 @@ pub async fn run(
     handshake.finish(server).await
 }
 
-/// How far a handshake has come: prepared, answered by a verified server, or done.
+/// Progress of a handshake: prepared, answered by a verified server, or done.
 pub(super) enum Stage<Prepared, Answered, Done> {
     Prepared(Prepared),
     Answered(Answered),
@@ -116,7 +116,7 @@ impl<Prepared, Answered, Done> Stage<Prepared, Answered, Done> {
     }
 }
 
-/// The error of a step that is asked for out of order.
+/// The error of a step that is requested out of order.
 pub(super) fn out_of_order() -> NetError {
     NetError::new(NetErrorKind::SslConnectError, "TLS connect error: a step of the handshake is missing")
 }

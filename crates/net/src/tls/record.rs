@@ -1,6 +1,6 @@
 //! The record layer after the handshake: RFC 8446, section 5, and RFC 5246, section 6, for AEAD ciphers.
 //!
-//! rustls hands out the traffic keys; records are opened here, in place and straight to where the plaintext
+//! rustls exports the traffic keys; records are opened here, in place and straight to where the plaintext
 //! belongs, and sealed where they are sent from. (rustls itself copies every record twice; that was a quarter
 //! of the CPU of a large download.) What the handshake messages in between mean is `tls::rustls`'s matter.
 
@@ -263,7 +263,7 @@ fn cipher(suite: CipherSuite) -> Option<(&'static aead::Algorithm, Shape)> {
     })
 }
 
-/// The type behind the padding of a TLS 1.3 record, and the length of what stands before it.
+/// The type behind the padding of a TLS 1.3 record, and the length of the bytes before it.
 fn inner(plain: &[u8]) -> Result<(u8, usize), RecordError> {
     match plain.iter().rposition(|b| *b != 0) {
         Some(i) => Ok((plain[i], i)),

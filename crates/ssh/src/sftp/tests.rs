@@ -242,7 +242,7 @@ fn the_first_piece_is_asked_for_before_there_is_a_handle() {
     let behind = requests(client.output());
     assert_eq!(behind[0].1, 5 + u64::from(PIECE), "what was asked for is not asked for again");
     assert_eq!(reads.data(&mut client, asked[0].0, &[7; PIECE as usize]), Ok(Answer::Next));
-    // A file that is shorter than the piece has come with it.
+    // A file shorter than the piece arrived with it.
     let mut client = foreseeing();
     let ahead = EarlyRead::ask(&mut client, 0).unwrap();
     let id = ahead.id;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
-/// Whether the signal has come, for threads that sleep until it does.
+/// Whether the signal has arrived, for threads that sleep until it does.
 type State = Arc<(Mutex<bool>, Condvar)>;
 
 /// A watch on SIGINT.
@@ -44,7 +44,7 @@ impl Interrupt {
         Some(Interrupt { state })
     }
 
-    /// Returns whether the signal has come.
+    /// Returns whether the signal has arrived.
     pub fn has_come(&self) -> bool {
         *self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

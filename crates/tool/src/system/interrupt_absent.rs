@@ -11,7 +11,7 @@ impl Interrupt {
         None
     }
 
-    /// Returns whether the signal has come.
+    /// Returns whether the signal has arrived.
     pub fn has_come(&self) -> bool {
         match *self {}
     }

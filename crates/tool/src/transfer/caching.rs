@@ -408,7 +408,7 @@ impl Transfer {
         lines
     }
 
-    /// The head of a reply has come, or none will.
+    /// The head of a reply has arrived, or none will.
     pub(super) fn check_reply(&self, status: Option<u16>) -> ReplyAnswer {
         let Some((cache, caching)) = self.cache() else { return ReplyAnswer::Accept };
         let mut hop = caching.hop.borrow_mut();

@@ -16,7 +16,7 @@ pub(super) struct Zstd {
     /// An incomplete header or block.
     held: Vec<u8>,
     has_checksum: bool,
-    /// How long the frame says that its content is, and how much of it has come.
+    /// Length of the content by the head of the frame, and the length that has arrived.
     announced: Option<u64>,
     made: u64,
     /// A block has been decoded, and the decoder may have more output.

@@ -151,7 +151,7 @@ impl Stream {
         }
     }
 
-    /// So much of the body has come; `false` when it is more than was announced.
+    /// Counts bytes of the body that have arrived; `false` if they are more than announced.
     pub fn count(&mut self, bytes: usize) -> bool {
         match &mut self.expected {
             Some(left) if *left < bytes as u64 => false,
@@ -163,7 +163,7 @@ impl Stream {
         }
     }
 
-    /// Whether as much has come as was announced.
+    /// Whether the body has the announced length.
     pub fn complete(&self) -> bool {
         self.expected.is_none_or(|left| left == 0)
     }

@@ -135,7 +135,7 @@ impl Reply {
         }
     }
 
-    /// Whether the reply's head has come.
+    /// Whether the reply's head has arrived.
     pub fn has_head(&self) -> bool {
         self.stage != ReplyPhase::Head
     }
@@ -225,7 +225,7 @@ impl Reply {
         }
     }
 
-    /// So much of the body has come.
+    /// Counts bytes of the body that have arrived.
     fn count(&mut self, bytes: u64) -> Result<(), Failure> {
         let Some(left) = &mut self.expected else { return Ok(()) };
         *left = left.checked_sub(bytes).ok_or(Failure::message("more body than content-length announced"))?;

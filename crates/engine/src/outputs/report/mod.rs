@@ -33,7 +33,7 @@ fn destination() -> &'static Destination {
     DESTINATION.get(|| Destination::of(&REPORT))
 }
 
-/// Returns whether a report is asked for.
+/// Returns whether the environment requests a report.
 pub fn is_wanted() -> bool {
     *destination() != Destination::Nowhere
 }
@@ -49,7 +49,7 @@ pub(crate) fn add_busy(time: Duration) {
     });
 }
 
-/// Adds a transfer that has ended. The sums of a host are large, so the frame stands alone.
+/// Adds a transfer that has ended. The sums of a host are large, so they have a stack frame of their own.
 #[cold]
 #[inline(never)]
 pub(crate) fn add(record: &Record) {

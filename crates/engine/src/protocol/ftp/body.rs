@@ -116,7 +116,7 @@ async fn give_up(t: &mut Transfer, control: &mut Control, span: &Span, fetched: 
     }
 }
 
-/// Stops a server that goes on sending. It replies once or twice, so that the connection cannot be used
+/// Stops a server that continues to send. It replies once or twice, so that the connection cannot be used
 /// again.
 async fn stop(t: &mut Transfer, control: &mut Control, data: Option<Box<dyn Filter>>) -> Result<()> {
     control.dialogue.send(t, b"ABOR").await?;

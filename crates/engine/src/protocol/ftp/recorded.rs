@@ -1,6 +1,6 @@
 //! Record and replay of FTP. A record has the dialogue of the control connection as lines, `> command` and
 //! `< reply`, and a file for each direction of each data connection. Commands are sent one at a time while
-//! exchanges are recorded or replayed: then every reply stands behind its command.
+//! exchanges are recorded or replayed: then each reply follows its command.
 //!
 //! In a replay the server is a [`Script`]. It answers a command with the reply that follows it in the
 //! record. A command that comes at another place, because the recorded program had logged in before or after,

@@ -81,7 +81,7 @@ fn plan_and_binding(t: &mut HttpTransfer) -> Result<(Arc<Plan>, LoginBinding)> {
     Ok((plan, bound))
 }
 
-/// Returns the connection on which a login goes on, or another one; and whether it has carried other
+/// Returns the connection on which a login continues, or another one; and whether it has carried other
 /// requests.
 pub async fn obtain(t: &mut HttpTransfer, fresh: bool) -> Result<(HttpLink, bool)> {
     let kept = t.http.kept.take().filter(|_| !fresh);

@@ -119,7 +119,7 @@ pub async fn receive(t: &mut HttpTransfer, active: &mut ActiveExchange, into: &m
     }
 }
 
-/// Takes notice of a head that has come. Returns whether another one follows; `response` is then empty again.
+/// Records a head that has arrived. Returns whether another one follows; `response` is then empty again.
 pub fn is_interim(t: &HttpTransfer, active: &mut ActiveExchange, response: &mut Response) -> Result<bool> {
     t.easy.trace("http/1", || format!("the head of a reply has ended, status {}", response.status));
     let kind = reply::kind(&reply::Head {
@@ -165,7 +165,7 @@ pub async fn head(
 ) -> Result<()> {
     let mut number = 0;
     loop {
-        // Usually the whole head has come at once, and only its first part waits.
+        // Usually the whole head has arrived at once, and only its first part waits.
         let len = loop {
             if let Some(len) = next_part(active, number, heads.before == 0)? {
                 break len;
@@ -255,7 +255,7 @@ fn nothing(active: &mut ActiveExchange) -> Error {
     active.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 
-/// Returns the length of the next part of the head, or `None` until all of the part has come.
+/// Returns the length of the next part of the head, or `None` until all of the part has arrived.
 #[inline]
 fn next_part(active: &mut ActiveExchange, number: usize, first: bool) -> Result<Option<usize>> {
     // After an interim reply, only another head may follow; a violation shows before its line ends.

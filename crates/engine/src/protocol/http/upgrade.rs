@@ -54,7 +54,7 @@ pub async fn switch_to_http2(
     active.upload.go_ahead();
     poll_fn(|cx| active.poll_upload(cx)).await?;
     if t.player().is_some() {
-        // The record goes on with the heads of HTTP/2.
+        // The record continues with the heads of HTTP/2.
         return Ok((link, ActiveExchange { asks_for_http2: false, ..active }));
     }
     let received = active.exchange.rest().to_vec();

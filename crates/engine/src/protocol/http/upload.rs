@@ -169,7 +169,7 @@ impl Upload {
         self.failure.take()
     }
 
-    /// Records what limited the upload, when its reply has come.
+    /// Records the limit of the upload after its reply has arrived.
     pub fn explain_limits(&self, exchange: &dyn Exchange) {
         if let Some(body) = &self.body
             && let Some(before) = body.limits

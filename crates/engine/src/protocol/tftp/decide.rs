@@ -117,7 +117,7 @@ pub fn is_acknowledged(packet: &Packet<'_>, block: u16) -> Result<bool> {
     }
 }
 
-/// The step after a block has come.
+/// The step after a block has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
     /// The next one: its bytes are handed out.

@@ -6,7 +6,7 @@ use crate::stores::now;
 use crate::transfer::login::Login;
 use crate::transfer::negotiate::Negotiate;
 
-/// How far NTLM has come.
+/// Progress of NTLM.
 #[derive(Default)]
 pub enum NtlmStep {
     /// Not begun.
@@ -14,7 +14,7 @@ pub enum NtlmStep {
     Idle,
     /// The first message is sent.
     Asked,
-    /// The server's message has come.
+    /// The server's message has arrived.
     Challenged(ntlm::Message2),
     /// The last message is sent.
     Answered,
@@ -54,7 +54,7 @@ impl NtlmStep {
         }
     }
 
-    /// A challenge has come that an earlier transfer's login on this connection does not answer any more.
+    /// A challenge has arrived that an earlier transfer's login on this connection does not answer any more.
     pub fn forget(self) -> NtlmStep {
         if matches!(self, Answered | Established) { Idle } else { self }
     }

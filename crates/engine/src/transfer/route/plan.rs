@@ -100,7 +100,7 @@ impl Plan {
         current && tls.all(|tls| is_as_chosen(tls, settings))
     }
 
-    /// Nothing stands between the socket and the origin.
+    /// There is nothing between the socket and the origin.
     pub fn is_direct(&self) -> bool {
         let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.key.unix.is_some();
         !through && self.key.haproxy.is_none()
@@ -208,7 +208,7 @@ impl Plan {
     }
 }
 
-/// A host in the case of letters that the application chose: so it stands in messages and goes to proxies. An
+/// A host in the case of letters that the application chose, for messages and for proxies. An
 /// international name has its ASCII form.
 pub fn written(host: Option<&[u8]>, ascii: &str) -> String {
     let host = host.and_then(|host| std::str::from_utf8(host).ok()).filter(|host| host.is_ascii());

@@ -114,7 +114,7 @@ struct Client {
 #[derive(Default)]
 struct Stream {
     answer: Option<Answer>,
-    /// The request's end has come.
+    /// The end of the request has arrived.
     whole: bool,
     begun: bool,
     out: Vec<u8>,

@@ -461,7 +461,7 @@ impl Carrier for OpenSslFilter {
                 Poll::Pending => {} // it was tickets, or part of a record
             }
         }
-        Idle::Closed // a server that goes on without being asked anything
+        Idle::Closed // a server that sends without a request
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

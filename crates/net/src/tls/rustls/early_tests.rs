@@ -48,7 +48,7 @@ fn receive(mut s: ServerStream) -> ReceivedData {
         }
     }
     let (mut byte, mut over) = ([0], early.ends_with(b"\n\n"));
-    // What came early and what came later are one stream.
+    // Early data and later data are one stream.
     let mut before = early.last().copied();
     while !over && s.read(&mut byte).unwrap_or(0) == 1 {
         later.push(byte[0]);
@@ -118,7 +118,7 @@ fn exchange(
     })
 }
 
-/// Answers and says goodbye before the client's part of the handshake has come, as nginx does without
+/// Replies and closes before the client's part of the handshake has arrived, as nginx does without
 /// keep-alive.
 fn answer_at_once(mut s: ServerStream) -> ReceivedData {
     let mut early = Vec::new();

@@ -574,7 +574,7 @@ fn openssl_reaches_a_server_of_old() {
 }
 
 /// Far beyond the limit of a key, here five records: ours is renewed before it, OpenSSL is asked for its own,
-/// and nothing is lost. TLS 1.2 has no such message, and goes on.
+/// and nothing is lost. TLS 1.2 has no such message, and continues.
 #[test]
 fn keys_are_renewed_before_their_limit() {
     const LIMIT: u64 = 5;

@@ -167,7 +167,7 @@ fn bodies_arrive_whole_through_any_buffer() {
     }
 }
 
-/// One exchange; what the handshake agreed on and what came back.
+/// One exchange: the parameters of the handshake, and the reply.
 pub fn exchange(
     port: u16,
     host: &'static str,

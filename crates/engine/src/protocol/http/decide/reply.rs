@@ -1,4 +1,4 @@
-//! Reply: which kind of head has come, and whether the final reply is a failure, a document that is there
+//! Reply: which kind of head has arrived, and whether the final reply is a failure, a document that is there
 //! already, or one that is not new.
 
 use tables::Code;
@@ -43,7 +43,7 @@ pub fn headless(f: &Headless) -> Http09 {
     }
 }
 
-/// A head that has come.
+/// A head that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     /// Its status.
@@ -73,7 +73,7 @@ pub enum Kind {
     Interim,
 }
 
-/// Decides which kind of head has come.
+/// Decides which kind of head has arrived.
 pub fn kind(f: &Head) -> Kind {
     match f.status {
         ..100 if !f.cut_off => Kind::Unsupported,

@@ -13,7 +13,7 @@ pub struct Failure {
     pub retry: Retry,
     /// The connection has served another request before.
     pub reused: bool,
-    /// A byte of the reply has come.
+    /// A byte of the reply has arrived.
     pub received: bool,
     /// The request was sent before the handshake was complete (0-RTT).
     pub early_data: bool,
@@ -32,7 +32,7 @@ pub fn after_failure(f: &Failure) -> Retry {
     match (stale || unreachable, f.retry) {
         (true, Retry::Http1) => Retry::Http1,
         (true, _) => Retry::NewConnection,
-        // A stream that is refused after a part of the reply has come: the application would get that part
+        // A stream that is refused after a part of the reply has arrived: the application would get that part
         // twice.
         (false, Retry::Forbidden) => Retry::Forbidden,
         (false, _) => Retry::Unknown,
