@@ -260,6 +260,9 @@ pub use wire::base64;
 /// The rules of an HTTP cache (RFC 9111), for the command line tool.
 #[doc(hidden)]
 pub use wire::cache as http_cache;
+/// Content-Disposition fields (RFC 6266), for the command line tool.
+#[doc(hidden)]
+pub use wire::content_disposition;
 /// Hexadecimal digits, for the command line tool.
 #[doc(hidden)]
 pub use wire::hex;

@@ -5,6 +5,7 @@ pub mod auth;
 pub mod base64;
 pub mod cache;
 pub mod capsule;
+pub mod content_disposition;
 pub mod content_encoding;
 pub mod cookie;
 pub mod date;

@@ -1,6 +1,8 @@
-//! Every parser on thousands of mutated seeds: no panic, and the invariants of fuzz/parsers.rs and s3.rs.
-//! fuzz/ has the same for libFuzzer, which finds more.
+//! Every parser on thousands of mutated seeds: no panic, and the invariants of fuzz/parsers.rs, fields.rs
+//! and s3.rs. fuzz/ has the same for libFuzzer, which finds more.
 
+#[path = "../../../fuzz/fields.rs"]
+mod fields;
 #[path = "../../../fuzz/parsers.rs"]
 mod parsers;
 #[path = "../../../fuzz/s3.rs"]
@@ -14,6 +16,7 @@ const ROUNDS: u32 = 3000;
 #[test]
 fn no_input_makes_a_parser_panic() {
     mutation::run(PARSERS, ROUNDS);
+    mutation::run(fields::PARSERS, ROUNDS);
     mutation::run(s3::PARSERS, ROUNDS);
 }
 
@@ -21,8 +24,9 @@ fn no_input_makes_a_parser_panic() {
 /// targets that compare with another implementation, which nothing else may depend on, are only in fuzz.
 #[test]
 fn targets_match_parsers() {
-    let elsewhere = ["broker_", "quic_", "s3_", "ssh_", "talk_", "tls_"];
+    let elsewhere = ["broker_", "field_", "quic_", "s3_", "ssh_", "talk_", "tls_"];
     let is_elsewhere = |name: &str| elsewhere.iter().any(|of| name.starts_with(of));
     mutation::compare_with_targets(PARSERS, |name| !is_elsewhere(name) && !name.ends_with("_oracle"));
+    mutation::compare_with_targets(fields::PARSERS, |name| name.starts_with("field_"));
     mutation::compare_with_targets(s3::PARSERS, |name| name.starts_with("s3_"));
 }
