@@ -46,6 +46,7 @@ mod sink;
 mod sockets;
 mod spool;
 mod ssl_sessions;
+mod status;
 mod system;
 mod text;
 mod trace;

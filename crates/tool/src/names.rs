@@ -2,6 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::devices;
+use crate::raw::content_disposition;
 use crate::system::NAMES_DEVICES;
 
 /// Used when a URL has no last part.
@@ -26,13 +27,33 @@ fn after_backslash(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'\\').next().unwrap_or(name)
 }
 
-/// Returns the name in a Content-Disposition header, given its value.
+/// Returns the name in a Content-Disposition header by RFC 6266, given its value. A value that violates the
+/// grammar is read as curl reads it.
+pub fn from_encoded_disposition(value: &[u8]) -> Option<Bytes> {
+    match content_disposition::file_name(value) {
+        Some(name) => from_document(&without_format_characters(name)),
+        None => from_document(&from_disposition(value)?),
+    }
+}
+
+/// Replaces control characters beyond ASCII, and those that change the direction of text: a listing shows
+/// `photo\u{202e}gpj.exe` as `photoexe.jpg`.
+fn without_format_characters(name: Bytes) -> Bytes {
+    let reorders =
+        |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    match std::str::from_utf8(&name) {
+        Ok(text) => text.replace(|c: char| c.is_control() && !c.is_ascii() || reorders(c), "_").into_bytes(),
+        Err(_) => name,
+    }
+}
+
+/// Returns the name in a Content-Disposition header as curl reads it, given its value.
 pub fn from_disposition(value: &[u8]) -> Option<Bytes> {
     let mut rest = value;
     loop {
         let start = rest.iter().position(u8::is_ascii_alphabetic)?;
         rest = &rest[start..];
-        // The encoded form, filename*=, is not looked at, as in curl.
+        // The encoded form, filename*=, is ignored, as in curl.
         if let Some(given) = rest.strip_prefix(b"filename=") {
             return safe(unquoted(given.trim_ascii_start()));
         }
@@ -130,6 +151,30 @@ mod tests {
         assert_eq!(named(""), None);
         assert_eq!(text(from_location(b" /a/b?x#y\r\n")).as_deref(), Some("b"));
         assert_eq!(text(from_location(b"http://host/")), None);
+    }
+
+    /// RFC 6266 section 4.3
+    #[test]
+    fn names_from_encoded_headers() {
+        let named = |value: &str| text(from_encoded_disposition(value.as_bytes()));
+        for (value, name) in [
+            (" attachment; filename=x; filename*=UTF-8''%e2%82%ac%20rates\r\n", Some("\u{20ac} rates")),
+            ("attachment; filename*=iso-8859-1'en'%A3", Some("\u{a3}")),
+            ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", Some("passwd")),
+            ("attachment; filename*=UTF-8''C%3a%5Cdir%5Cx.exe", Some("x.exe")),
+            ("attachment; filename*=UTF-8''a%0Ab", Some("a")),
+            ("attachment; filename*=UTF-8''a%1bb%c2%9bc", Some("a_b_c")),
+            ("attachment; filename*=UTF-8''photo%e2%80%aegpj.exe", Some("photo_gpj.exe")),
+            ("attachment; filename*=UTF-8''.bashrc", None),
+            ("attachment; filename*=UTF-8''..", None),
+            ("attachment; filename*=UTF-8''-", None),
+            ("attachment; filename=.netrc", None),
+            ("attachment; filename=name with blanks", Some("name with blanks")),
+            ("filename=unusual", Some("unusual")),
+            ("attachment", None),
+        ] {
+            assert_eq!(named(value).as_deref(), name, "{value}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::form::part::{Content, Part};
 use crate::options::Options;
 use crate::raw::checksum::Sum;
 use crate::raw::{EasyOption as O, UploadMode};
+use crate::status::StatusSet;
 use crate::trace::{Layers, TraceKind};
 use std::time::Duration;
 use warmwire::process_pool::Pool;
@@ -153,6 +154,8 @@ pub struct Request {
     pub proxy_auth: ProxyAuth,
     pub clobber: Clobber,
     pub fail: Fail,
+    /// The statuses that fail the transfer, if they are not all from 400 on.
+    pub fail_on: Option<StatusSet>,
     /// 0 none, 1 all, 2 as the standard says.
     pub follow: i64,
     pub resume: Option<Resume>,
@@ -163,6 +166,8 @@ pub struct Request {
     pub deadline_ms: i64,
     pub tls_min: u8,
     pub tls_max: u8,
+    /// Whether the file is named by Content-Disposition as RFC 6266 says.
+    pub content_disposition: bool,
     pub create_dirs: bool,
     pub doh_insecure: bool,
     pub ftp_ccc: Option<i64>,
@@ -211,6 +216,19 @@ impl Request {
     /// Returns whether the URL of an upload over HTTP creates another one, which is the upload's.
     pub fn creates_upload(&self) -> bool {
         matches!(self.upload_protocol, Some(UploadMode::Tus | UploadMode::Draft))
+    }
+
+    /// Returns whether a transfer fails for the status of its response. The library itself checks `--fail`.
+    pub fn fails_on(&self, status: i64, is_http: bool) -> bool {
+        match &self.fail_on {
+            Some(statuses) => is_http && statuses.contains(status),
+            None => self.fail == Fail::WithBody && status >= 400,
+        }
+    }
+
+    /// Returns whether the library fails the transfer for each status from 400 on.
+    pub fn fails_in_library(&self) -> bool {
+        self.fail == Fail::WithoutBody && self.fail_on.is_none()
     }
 
     /// Returns the number of URLs.

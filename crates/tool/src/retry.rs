@@ -82,7 +82,9 @@ impl Retries {
             max: (request.retry_max_ms > 0).then(|| Duration::from_millis(request.retry_max_ms as u64)),
             all_errors: request.retry_all_errors,
             connection_refused: request.retry_connrefused,
-            http_errors_fail: request.fail != Fail::Never || request.retry_resume,
+            http_errors_fail: request.fail != Fail::Never
+                || request.fail_on.is_some()
+                || request.retry_resume,
             resumes: request.retry_resume,
             deadline: deadline(request),
             done: 0,

@@ -11,7 +11,6 @@ use crate::raw::archive;
 use crate::raw::checksum::Check;
 use crate::raw::{Easy, EasyOption as O, Info, Limits, Multi, Origin, Share};
 use crate::report::{Reports, Summary, TransferSummary};
-use crate::request::Fail;
 use crate::retry::{Attempt, Retries, Verdict, deadline};
 use crate::sink::{remove, set_time};
 use crate::system::{self, Interrupt, path};
@@ -208,6 +207,14 @@ impl Run {
 
     /// The line about a failure; an HTTP error may make one of a success.
     fn say_error(&self, transfer: &Transfer, easy: &Easy, code: i32) -> i32 {
+        if (code == 0 || transfer.refused_body.get())
+            && let Some(status) = transfer.failing_status()
+        {
+            let text = format!("The requested URL returned error: {status}");
+            self.env.error_line(&format!("curl: ({HTTP_ERROR}) {text}"));
+            transfer.own_error.replace(Some(text));
+            return HTTP_ERROR;
+        }
         if code != 0 {
             if !transfer.error_reported.get() {
                 let text = message(easy, code);
@@ -216,15 +223,8 @@ impl Run {
                     self.env.error_line(CERTIFICATE_HELP);
                 }
             }
-            return code;
         }
-        let response = easy.info(|info| info.response_code());
-        if transfer.request.fail == Fail::WithBody && response >= 400 {
-            self.env
-                .error_line(&format!("curl: ({HTTP_ERROR}) The requested URL returned error: {response}"));
-            return HTTP_ERROR;
-        }
-        0
+        code
     }
 
     /// Writes buffered output; a success without data creates an empty file.

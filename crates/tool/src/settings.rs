@@ -5,7 +5,7 @@
 use crate::bytes::Bytes;
 use crate::options::{ToolOption, Value};
 use crate::raw::EasyOption as O;
-use crate::request::{Fail, Globals, Method, Request, Resume};
+use crate::request::{Globals, Method, Request, Resume};
 use crate::trace::TraceKind;
 use crate::writeout;
 
@@ -183,7 +183,7 @@ impl List<'_> {
         }
         self.copy(&[O::KeyPasswd]);
         self.put(O::NoBody, i64::from(request.head));
-        self.put(O::FailOnError, i64::from(request.fail == Fail::WithoutBody));
+        self.put(O::FailOnError, i64::from(request.fails_in_library()));
         self.copy(&[O::RequestTarget]);
         self.put(O::Upload, i64::from(job.upload));
         self.copy(&[O::DirListOnly, O::Append, O::TransferText, O::Range, O::TimeoutMs]);
@@ -413,6 +413,7 @@ pub fn fixed_resume(request: &Request) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Fail;
 
     fn names(request: &Request, scheme: &str) -> Vec<&'static str> {
         let job =

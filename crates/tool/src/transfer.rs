@@ -21,7 +21,7 @@ use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer};
 use crate::raw::{
     Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
 };
-use crate::request::{Method, Request, Resume};
+use crate::request::{Fail, Method, Request, Resume};
 use crate::sink::{Sink, Stream};
 use crate::sockets::Sockets;
 use crate::spool::Spool;
@@ -96,6 +96,8 @@ pub struct Transfer {
     pub exchanges: RefCell<Exchanges>,
     /// To be ended, because of another transfer.
     pub abort: Cell<bool>,
+    /// Whether a body was refused because of its status (`--fail-on`).
+    pub refused_body: Cell<bool>,
     /// Hashes of the received data, if it has to be compared.
     pub check: RefCell<Option<Check>>,
     /// Whether the received data is wrong and must be removed.
@@ -182,6 +184,7 @@ impl Transfer {
             retries: Cell::new(0),
             exchanges: RefCell::default(),
             abort: Cell::new(false),
+            refused_body: Cell::new(false),
             check: RefCell::new(parts.check),
             condemned: Cell::new(false),
             own_error: RefCell::default(),
@@ -193,6 +196,12 @@ impl Transfer {
 
     pub fn header_count(&self) -> i64 {
         self.header_count.get()
+    }
+
+    /// Returns the status of the reply if the transfer fails because of it.
+    pub fn failing_status(&self) -> Option<i64> {
+        let (answers, status) = self.answer();
+        self.request.fails_on(status, answers == Answers::Http).then_some(status)
     }
 
     /// Returns the kind of the reply, and its code so far.
@@ -247,6 +256,13 @@ impl Transfer {
         }
         if !self.is_wanted()? {
             return Ok(());
+        }
+        if self.request.fail_on.is_some()
+            && self.request.fail != Fail::WithBody
+            && self.failing_status().is_some()
+        {
+            self.refused_body.set(true);
+            return Err(());
         }
         if !self.opened() {
             return Err(());
@@ -362,6 +378,7 @@ impl Transfer {
         self.head_ended.set(false);
         self.waiting.borrow_mut().clear();
         self.condemned.set(false);
+        self.refused_body.set(false);
         self.own_error.take();
         self.error_reported.set(false);
         if let Some(caching) = self.caching.borrow().as_ref() {

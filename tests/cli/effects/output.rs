@@ -409,6 +409,10 @@ fn flags_that_curl_lacks_list_what_they_take() {
         (&["--generate", "x"], "option --generate: takes man, markdown, bash, zsh or fish\n"),
         (&["--pool", "yes"], "option --pool: takes process, user or off\n"),
         (&["--segments", "x"], "option --segments: takes auto or a number up to 64\n"),
+        (
+            &["--fail-on", "4x"],
+            "option --fail-on: takes statuses, classes and ranges from 100 to 599: 404,5xx,300-399\n",
+        ),
         (&["--segments", "65"], "option --segments: takes auto or a number up to 64\n"),
         (
             &["--checksum", "x"],

@@ -15,6 +15,13 @@ use crate::segments::sources;
 /// Connections for one file.
 const MOST_SEGMENTS: i64 = 64;
 
+/// `--content-disposition`: also `--remote-header-name`.
+pub fn content_disposition(parser: &mut Parser, _: &str, on: bool) -> Done {
+    let request = parser.request();
+    (request.content_disposition, request.remote_header_name) = (on, on);
+    Ok(())
+}
+
 pub fn url(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let Some(file) = text.strip_prefix(b"@") else {
         return Ok(add_url(parser, text, false)?);

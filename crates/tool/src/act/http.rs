@@ -7,6 +7,7 @@ use crate::numbers;
 use crate::parse::{Done, Parser, Wrong};
 use crate::raw::EasyOption as O;
 use crate::request::{Fail, Method};
+use crate::status::StatusSet;
 
 pub fn head(parser: &mut Parser, _: &str, on: bool) -> Done {
     parser.request().head = on;
@@ -54,6 +55,11 @@ pub fn fail_with_body(parser: &mut Parser, _: &str, on: bool) -> Done {
         parser.messages.warn("--fail-with-body deselects --fail here");
     }
     parser.request().fail = if on { Fail::WithBody } else { Fail::Never };
+    Ok(())
+}
+
+pub fn fail_on(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.request().fail_on = Some(StatusSet::parse(text)?);
     Ok(())
 }
 

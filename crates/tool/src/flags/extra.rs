@@ -68,6 +68,18 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "content-disposition",
+        categories: &["extra", "output", "http"],
+        protocols: "HTTP",
+        help: "Take the file name from the answer, as RFC 6266 says",
+        about: "Like --remote-header-name, with --remote-name, but an encoded name (filename*, in UTF-8 or \
+            ISO-8859-1) is preferred to a plain one. Directories in it are cut off, control \
+            characters become underscores, names of hidden files are refused, and existing files \
+            are not overwritten.",
+        set: Set::Toggle(act::content_disposition),
+        ..FLAG
+    },
+    Declaration {
         name: "deadline",
         arg: Arg::Text("<seconds>"),
         multi: Multi::Single,
@@ -97,6 +109,20 @@ pub const FLAGS: &[Declaration] = &[
             of the command. For each URL one command runs at a time; after it, one more runs for the newest change that came \
             meanwhile. Its standard output goes to standard error.",
         set: Set::Act(act::exec),
+        ..FLAG
+    },
+    Declaration {
+        name: "fail-on",
+        arg: Arg::Text("<statuses>"),
+        multi: Multi::Single,
+        categories: &["extra", "http"],
+        protocols: "HTTP",
+        help: "Fail on these HTTP statuses, and on no others",
+        about: "Statuses, classes and ranges, separated by commas: 404,5xx,300-399. A final response \
+            with one of them gives exit code 22 and nothing of its body is written, as with --fail; \
+            with --fail-with-body the body is written. Any other status is a success, also from 400 \
+            on. --retry repeats those of them that are transient.",
+        set: Set::Act(act::fail_on),
         ..FLAG
     },
     Declaration {

@@ -18,6 +18,7 @@ pub fn stripped(request: &Request) -> Request {
         deadline_ms: request.deadline_ms,
         doh_insecure: request.doh_insecure,
         fail: request.fail,
+        fail_on: request.fail_on.clone(),
         follow: request.follow,
         ftp_ccc: request.ftp_ccc,
         insecure: request.insecure,

@@ -64,7 +64,11 @@ impl Transfer {
                 self.name_output(&name)?;
             }
         } else if success && let Some(value) = field(line, b"content-disposition:") {
-            if let Some(name) = names::from_disposition(value) {
+            let named = match self.request.content_disposition {
+                true => names::from_encoded_disposition(value),
+                false => names::from_disposition(value),
+            };
+            if let Some(name) = named {
                 self.name_output(&name)?;
                 self.honour_name.set(false);
             }
