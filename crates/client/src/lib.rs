@@ -197,9 +197,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub mod callbacks {
     pub use engine::callbacks::{
         CacheAnswer, Callbacks, ChunkAnswer, CloseHook, DebugKind, Endpoints, FileInfo, HostKey, HostMatch,
-        HostVerdict, HstsAnswer, HstsEntry, MatchAnswer, OpenSocketAnswer, PlannedRequest, ProgressCounts,
-        Purpose, ReadAnswer, ReplyAnswer, SeekAnswer, SocketCallbacks, SockoptAnswer, StoredReply, Target,
-        Transport, WriteAnswer,
+        HostVerdict, HstsAnswer, HstsEntry, JoinedReply, MatchAnswer, OpenSocketAnswer, PlannedRequest,
+        ProgressCounts, Purpose, ReadAnswer, ReplyAnswer, SeekAnswer, SocketCallbacks, SockoptAnswer,
+        StoredReply, Target, Transport, WriteAnswer,
     };
 }
 

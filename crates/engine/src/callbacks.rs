@@ -151,9 +151,20 @@ pub struct StoredReply {
     pub length: Option<u64>,
 }
 
+/// A reply that an application has stored in part. The received reply has the missing bytes.
+pub struct JoinedReply {
+    /// Status line and fields of the whole, as in [`StoredReply`].
+    pub head: Vec<u8>,
+    /// The bytes before the received ones, and their number.
+    pub before: (Box<dyn std::io::Read>, u64),
+    /// The bytes behind the received ones, and their number.
+    pub after: (Box<dyn std::io::Read>, u64),
+}
+
 /// The decision of an application's cache before a request.
 pub enum CacheAnswer {
-    /// Send the request, with these additional fields, "Name: value" without an ending.
+    /// Send the request with these fields, "Name: value" without an ending. They replace fields of the same
+    /// name.
     Send(Vec<Vec<u8>>),
     /// Send nothing and deliver this reply.
     Serve(StoredReply),
@@ -165,6 +176,8 @@ pub enum ReplyAnswer {
     Accept,
     /// Deliver this reply instead.
     Serve(StoredReply),
+    /// Deliver stored bytes before and behind the body of the received reply.
+    Join(JoinedReply),
     /// The stored reply is unusable; send the request again.
     SendAgain,
 }

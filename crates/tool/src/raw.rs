@@ -1,6 +1,6 @@
 //! The parts of the library that the tool uses.
 
-pub use warmwire::callbacks::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply};
+pub use warmwire::callbacks::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply};
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
 
 /// The part about sockets.

@@ -394,6 +394,7 @@ fn cache_name(step: CacheStep) -> &'static str {
         CacheStep::Fresh => "fresh",
         CacheStep::Asked => "asked",
         CacheStep::Confirmed => "confirmed",
+        CacheStep::Joined => "joined",
         CacheStep::Stale => "stale",
     }
 }

@@ -5,9 +5,11 @@
 mod entry;
 mod folder;
 pub mod partition;
+mod stored_body;
 
 pub use entry::Entry;
 pub use folder::{Draft, Folder};
+pub use stored_body::{StoredBody, StoredPiece};
 
 use crate::bytes::Bytes;
 use crate::message::{os_text, shown};
@@ -18,7 +20,6 @@ use folder::digits;
 use partition::Sums;
 use sha2::{Digest, Sha256};
 use std::cell::Cell;
-use std::fs::File;
 use std::io;
 use std::time::SystemTime;
 
@@ -43,13 +44,35 @@ pub struct CacheRequest<'a> {
     pub retries: bool,
 }
 
-/// An entry that answers a request.
+/// An entry that answers a request, perhaps together with others.
 pub struct CacheHit {
     pub stem: String,
     pub entry: Entry,
-    pub body: Option<File>,
+    /// The stored bytes of the answer; `None` if only the head is stored.
+    pub body: Option<StoredBody>,
     /// The bytes of the body that answer the request.
     pub selection: Selection,
+    /// Stored parts that lack bytes of the answer.
+    pub gap: Option<Gap>,
+    /// All entries in it.
+    parts: Vec<Part>,
+}
+
+/// An entry in an answer.
+struct Part {
+    stem: String,
+    /// Whether the answer has all of its bytes.
+    is_inside: bool,
+}
+
+/// The bytes that the server has to send.
+pub struct Gap {
+    /// First and last position.
+    pub missing: (u64, u64),
+    /// The length of the whole content.
+    pub complete: Option<u64>,
+    /// The stored bytes behind the gap.
+    pub after: StoredBody,
 }
 
 pub struct Cache {
@@ -79,6 +102,18 @@ fn stem(entry: &Entry) -> String {
     format!("{}-{}", key(&entry.url), digits(&Sha256::digest(text)))
 }
 
+impl CacheHit {
+    fn of(stem: &str, entry: &Entry, body: Option<StoredBody>, selection: Selection) -> CacheHit {
+        let (stem, entry) = (stem.to_owned(), entry.clone());
+        let parts = vec![Part { stem: stem.clone(), is_inside: true }];
+        CacheHit { stem, entry, body, selection, gap: None, parts }
+    }
+
+    fn stems(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.stem.as_str())
+    }
+}
+
 impl Cache {
     /// The error says in words why there is none.
     pub fn open(name: &[u8], limit: u64) -> Result<Cache, String> {
@@ -93,8 +128,27 @@ impl Cache {
         self.limit
     }
 
-    /// Returns the stored reply for such a request; of several the latest (RFC 9111 §4).
+    /// Returns the stored reply for such a request; of several the latest (RFC 9111 §4). If none has all
+    /// bytes, stored parts are combined.
     pub fn find(&self, wanted: &CacheRequest) -> Option<CacheHit> {
+        let fitting = self.fitting(wanted);
+        for (stem, entry) in &fitting {
+            let Some(selection) = rules::select(wanted.range, entry.range_source()) else { continue };
+            let Some(stored) = &entry.body else {
+                return Some(CacheHit::of(stem, entry, None, selection));
+            };
+            if let Some(file) = self.folder.body(stem, stored) {
+                let (offset, length) = selection.bytes(stored.length);
+                let body = StoredBody::of(vec![StoredPiece::new(file, offset, length)]);
+                return Some(CacheHit::of(stem, entry, Some(body), selection));
+            }
+        }
+        // A HEAD has no bytes to combine.
+        if wanted.head { None } else { self.combine(wanted, &fitting) }
+    }
+
+    /// Returns the entries that were stored for such a request, the latest first.
+    fn fitting(&self, wanted: &CacheRequest) -> Vec<(String, Entry)> {
         let mut all = self.folder.entries(&key(wanted.url));
         all.retain(|(name, entry)| {
             // One that does not have the name of its content was not put there by this program.
@@ -104,20 +158,47 @@ impl Cache {
             }
             own
         });
-        all.sort_by_key(|(_, entry)| entry.received);
-        let too_many = all.len().saturating_sub(MOST_VARIANTS);
-        all.drain(..too_many).for_each(|(stem, _)| self.folder.remove(&stem));
+        all.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.received));
+        let kept = all.len().min(MOST_VARIANTS);
+        all.drain(kept..).for_each(|(stem, _)| self.folder.remove(&stem));
         all.retain(|(_, entry)| fits(entry, wanted));
-        while let Some((stem, entry)) = all.pop() {
-            let Some(selection) = rules::select(wanted.range, entry.range_source()) else { continue };
-            let Some(body) = &entry.body else {
-                return Some(CacheHit { stem, entry, body: None, selection });
+        all
+    }
+
+    /// Combines stored parts of the latest content. Its latest reply has the fields (RFC 9111 §3.4).
+    fn combine(&self, wanted: &CacheRequest, fitting: &[(String, Entry)]) -> Option<CacheHit> {
+        let parts = fitting
+            .iter()
+            .filter_map(|(stem, entry)| Some((stem, entry, rules::StoredBytes::of(entry.range_source())?)));
+        let parts: Vec<_> = parts.collect();
+        let (stem, latest, whole) = parts.first()?;
+        let of_one = |entry: &Entry| rules::are_of_one_content(&latest.fields, &entry.fields);
+        let same = |part: &&(&String, &Entry, rules::StoredBytes)| {
+            of_one(part.1) && part.2.complete == whole.complete
+        };
+        let parts: Vec<_> = parts.iter().filter(same).collect();
+        let bytes: Vec<_> = parts.iter().map(|(_, _, bytes)| *bytes).collect();
+        let found = rules::assemble(wanted.range, &bytes)?;
+        let open = |pieces: &[rules::Piece]| {
+            let piece = |piece: &rules::Piece| {
+                let (stem, entry, _) = parts[piece.part];
+                let file = self.folder.body(stem, entry.body.as_ref()?)?;
+                Some(StoredPiece::new(file, piece.offset, piece.length))
             };
-            if let Some(body) = self.folder.body(&stem, body) {
-                return Some(CacheHit { stem, entry, body: Some(body), selection });
-            }
-        }
-        None
+            pieces.iter().map(piece).collect::<Option<Vec<_>>>().map(StoredBody::of)
+        };
+        let (before, after) = (open(&found.before)?, open(&found.after)?);
+        let selection = match wanted.range {
+            Some(_) => Selection::Part { offset: 0, range: found.range },
+            None => Selection::Complete(whole.complete),
+        };
+        let gap = found.missing.map(|missing| Gap { missing, complete: found.range.complete, after });
+        let part = |(stem, _, bytes): &&(&String, &Entry, rules::StoredBytes)| {
+            let is_inside = found.range.first <= bytes.first && bytes.last <= found.range.last;
+            Part { stem: (*stem).clone(), is_inside }
+        };
+        let hit = CacheHit::of(stem, latest, Some(before), selection);
+        Some(CacheHit { gap, parts: parts.iter().map(part).collect(), ..hit })
     }
 
     /// Updates an entry and keeps its body. An entry that now varies by other fields would need another name
@@ -131,11 +212,11 @@ impl Cache {
     }
 
     pub fn touch(&self, found: &CacheHit) {
-        self.folder.touch(&found.stem);
+        found.stems().for_each(|stem| self.folder.touch(stem));
     }
 
     pub fn remove(&self, found: &CacheHit) {
-        self.folder.remove(&found.stem);
+        found.stems().for_each(|stem| self.folder.remove(stem));
     }
 
     /// Removes the entries of a URL; returns whether there were any.
@@ -155,8 +236,9 @@ impl Cache {
     /// Stores an entry, replacing an older one. An error is reported once.
     pub fn keep(&self, entry: Entry, body: Option<Draft>, old: Option<&CacheHit>) -> Result<(), String> {
         let stem = stem(&entry);
-        if let Some(old) = old.filter(|old| old.stem != stem) {
-            self.remove(old);
+        if let Some(old) = old {
+            let replaced = old.parts.iter().filter(|old| old.is_inside && old.stem != stem);
+            replaced.for_each(|old| self.folder.remove(&old.stem));
         }
         let kept = self.folder.publish(&stem, entry, body);
         match kept {

@@ -16,18 +16,20 @@ pub const FLAGS: &[Declaration] = &[
             store is not stored. Each redirect has its own entry. Replies are stored separately by the \
             fields that Vary names, by login, Authorization, Cookie and Host, and by all options that \
             select the server or how it is verified. With --range, a stored reply answers with status 206 \
-            if it has these bytes; a reply to --range is stored and answers ranges inside it. Parts are \
-            not joined, and several ranges in one request bypass the cache. A reply with status 500, 502, \
-            503 or 504 is stored only if it says how long it is fresh, and is not used with --retry. A \
-            stored reply replaces an error if its server allows that (stale-if-error). Nothing is \
-            validated after the command has ended (stale-while-revalidate). Cache-Control in -H is obeyed. \
-            Other methods remove the entries that they make invalid; a reply to POST is stored if it names \
-            its own URL in Content-Location and is explicitly fresh. %{cache} in --write-out is hit, \
-            revalidated, stale, miss or bypass. The cache is bypassed with --continue-at, --retry-resume, \
-            --segments, --mirror, --etag-compare, --time-cond, conditions in -H, --request, \
-            --request-target, --raw, --ignore-content-length, --netrc, --negotiate, --ntlm and --anyauth, \
-            and with --range beside --compressed. A body that ends with its connection is not stored. Many \
-            processes may use one folder; only this user can read it.",
+            if it has these bytes; a reply to --range is stored and answers ranges inside it. Stored \
+            parts with the same strong validator are joined, also to the whole; what they lack at the \
+            end, at the beginning or between is requested with If-Range. Several ranges in one request \
+            bypass the cache. A reply with status 500, 502, 503 or 504 is stored only if it says how long \
+            it is fresh, and is not used with --retry. A stored reply replaces an error if its server \
+            allows that (stale-if-error). Nothing is validated after the command has ended \
+            (stale-while-revalidate). Cache-Control in -H is obeyed. Other methods remove the entries that \
+            they make invalid; a reply to POST is stored if it names its own URL in Content-Location and \
+            is explicitly fresh. %{cache} in --write-out is hit, revalidated, completed (the server sent \
+            what stored parts lack), stale, miss or bypass. The cache is bypassed with --continue-at, \
+            --retry-resume, --segments, --mirror, --etag-compare, --time-cond, conditions in -H, \
+            --request, --request-target, --raw, --ignore-content-length, --netrc, --negotiate, --ntlm and \
+            --anyauth, and with --range beside --compressed. A body that ends with its connection is not \
+            stored. Many processes may use one folder; only this user can read it.",
         set: Set::Act(act::cache),
         ..FLAG
     },

@@ -1,18 +1,20 @@
 //! `--cache` for a transfer: each of its requests, including redirects, may use a stored reply, and each
 //! reply may be stored.
 
+mod hop;
+
 use super::Transfer;
 use crate::bytes::Bytes;
 use crate::cache::partition;
-use crate::cache::{Cache, CacheHit, CacheRequest, Draft, Entry, now, selected};
+use crate::cache::{Cache, CacheHit, CacheRequest, Entry, StoredBody, now, selected};
 use crate::options::ToolOption;
-use crate::raw::rules::{self, Control, Field, Selection, Verdict};
-use crate::raw::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply, UrlPart};
+use crate::raw::rules::{self, Control, Field, RestVerdict, Selection, Verdict};
+use crate::raw::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply, UrlPart};
 use crate::request::Request;
 use crate::url::parse_url;
+use hop::{Hop, Recording, apart};
 use std::cell::{Cell, RefCell};
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 
 /// The role of the cache for a reply, for `%{cache}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum Outcome {
     Stale,
     /// The server confirmed the stored reply.
     Revalidated,
+    /// The server sent the bytes that stored parts lack.
+    Completed,
     /// The reply came from the server.
     Miss,
     /// The cache was not used.
@@ -35,6 +39,7 @@ impl Outcome {
             Outcome::Hit => "hit",
             Outcome::Stale => "stale",
             Outcome::Revalidated => "revalidated",
+            Outcome::Completed => "completed",
             Outcome::Miss => "miss",
             Outcome::Bypass => "bypass",
         }
@@ -56,56 +61,6 @@ pub struct Caching {
     /// Set after a 304 for another entry: the stored reply is not revalidated again.
     asks_for_all: Cell<bool>,
     outcome: Cell<Option<Outcome>>,
-}
-
-/// One request and its reply.
-#[derive(Default)]
-struct Hop {
-    method: Bytes,
-    url: Bytes,
-    partition: String,
-    fields: Vec<Field>,
-    asked: i64,
-    /// Whether the reply may be stored.
-    storable: bool,
-    /// The entry that is revalidated.
-    found: Option<CacheHit>,
-    /// Whether the request has conditions.
-    conditional: bool,
-    /// Whether the reply came from the cache.
-    served: bool,
-    /// Lines of a head have been shown.
-    shown: bool,
-    head: Head,
-    recording: Option<Recording>,
-}
-
-/// A head as it comes.
-#[derive(Default)]
-struct Head {
-    status: u16,
-    line: Bytes,
-    fields: Vec<Field>,
-    ended: bool,
-    /// Whether the head is held back until its meaning is known.
-    held: bool,
-}
-
-/// A reply that is being stored.
-struct Recording {
-    entry: Entry,
-    /// None for a reply without a body.
-    draft: Option<Draft>,
-    /// The entry that it replaces.
-    old: Option<CacheHit>,
-}
-
-impl Recording {
-    /// Returns whether the body of a part is not longer than its Content-Range says.
-    fn is_consistent(&self) -> bool {
-        let length = self.draft.as_ref().map_or(0, |draft| draft.length);
-        self.entry.status != 206 || rules::is_part(&self.entry.fields, length)
-    }
 }
 
 impl Caching {
@@ -157,94 +112,8 @@ impl Caching {
     }
 }
 
-impl Hop {
-    fn add_line(&mut self, line: &[u8]) {
-        let text = line.strip_suffix(b"\n").unwrap_or(line);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
-        if text.starts_with(b"HTTP/") && (self.head.line.is_empty() || self.head.ended) {
-            let code = text.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-            let status = std::str::from_utf8(code).ok().and_then(|code| code.parse().ok()).unwrap_or(0);
-            let held = status == 304 && self.conditional || rules::is_error(status) && self.stands_in();
-            self.head = Head { status, line: text.to_vec(), held, ..Head::default() };
-        } else if text.is_empty() {
-            self.head.ended = true;
-        } else if self.head.ended {
-            // A trailer is not part of the stored head.
-        } else if let (true, Some((_, value))) = (text[0].is_ascii_whitespace(), self.head.fields.last_mut())
-        {
-            value.push(b' ');
-            value.extend_from_slice(text.trim_ascii());
-        } else if let Some(colon) = text.iter().position(|byte| *byte == b':') {
-            self.head.fields.push((text[..colon].to_vec(), text[colon + 1..].trim_ascii().to_vec()));
-        }
-    }
-
-    fn stands_in(&self) -> bool {
-        let kept = |found: &CacheHit| rules::stands_in(&self.fields, found.entry.kept(), now()).is_some();
-        self.found.as_ref().is_some_and(kept)
-    }
-
-    fn is_head(&self) -> bool {
-        self.method == b"HEAD"
-    }
-
-    /// Returns whether only a close marks the end of the body: then a truncated one would look the same.
-    fn ends_with_connection(&self) -> bool {
-        let value = |name: &str| rules::value(&self.head.fields, name);
-        let chunked =
-            value("Transfer-Encoding").is_some_and(|list| list.to_ascii_lowercase().ends_with(b"chunked"));
-        self.head.line.starts_with(b"HTTP/1.")
-            && !self.is_head()
-            && self.head.status != 204
-            && !chunked
-            && value("Content-Length").is_none()
-    }
-
-    /// Returns the URL on the same server that a field of the reply names.
-    fn named_url(&self, field: &str) -> Option<Bytes> {
-        let value = rules::value(&self.head.fields, field)?;
-        let mut url = parse_url(&self.url).ok()?;
-        let origin = |url: &crate::raw::Url| (url.scheme(), url.host().map(<[u8]>::to_vec), url.port());
-        let own = origin(&url);
-        url.set(UrlPart::Url, Some(&value), 0).ok()?;
-        let text = url.get(UrlPart::Url, 0).ok().filter(|_| origin(&url) == own)?;
-        Some(apart(&text).0)
-    }
-
-    /// Returns whether the reply, stored as this entry, may be stored.
-    fn is_storable(&self, entry: &Entry) -> bool {
-        let allowed = match self.method.as_slice() {
-            b"POST" => {
-                let own_place = self.named_url("Content-Location").is_some_and(|url| url == self.url);
-                rules::is_storable_post(&self.fields, entry.kept(), own_place)
-            }
-            _ => rules::is_storable(&self.fields, entry.kept()),
-        };
-        // An error does not replace a reply that may be valid still.
-        let replaces = rules::is_error(self.head.status) && self.found.is_some();
-        allowed && !replaces && !self.ends_with_connection()
-    }
-
-    fn entry(&self, fields: Vec<Field>) -> Entry {
-        let range = rules::value(&self.fields, "Range").filter(|_| self.head.status == 206);
-        Entry {
-            range,
-            url: self.url.clone(),
-            partition: self.partition.clone(),
-            asked: self.asked,
-            received: now(),
-            head_only: self.is_head(),
-            selected: selected(&fields, &self.fields),
-            status: self.head.status,
-            status_line: self.head.line.clone(),
-            fields,
-            body: None,
-        }
-    }
-}
-
-/// Returns a stored reply for the library, with its age unless the server has just confirmed it.
-fn stored(entry: &Entry, body: Option<File>, selection: Selection, age: Option<i64>) -> StoredReply {
+/// Returns the head of an answer, with the age of the stored reply unless the server has just confirmed it.
+fn head_of_answer(entry: &Entry, selection: Selection, age: Option<i64>) -> Bytes {
     let mut head = [selection.status_line(&entry.status_line).as_slice(), b"\r\n"].concat();
     let mut put = |name: &[u8], value: &[u8]| head.extend([name, b": ", value, b"\r\n"].concat());
     for (name, value) in &selection.fields(&entry.fields) {
@@ -255,32 +124,14 @@ fn stored(entry: &Entry, body: Option<File>, selection: Selection, age: Option<i
     if let Some(age) = age {
         put(b"Age", age.to_string().as_bytes());
     }
-    let bytes = entry.body.as_ref().map(|body| selection.bytes(body.length));
-    let body: Box<dyn Read> = match (body, bytes) {
-        (Some(file), Some((offset, length))) => Box::new(StoredPart { file, offset: Some(offset), length }),
-        _ => Box::new(io::empty()),
-    };
-    StoredReply { head, body, length: bytes.map(|(_, length)| length) }
+    head
 }
 
-/// The bytes of a stored body that answer a request.
-struct StoredPart {
-    file: File,
-    /// Where they begin, before the first read.
-    offset: Option<u64>,
-    /// How many are left.
-    length: u64,
-}
-
-impl Read for StoredPart {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        if let Some(offset) = self.offset.take() {
-            self.file.seek(SeekFrom::Start(offset))?;
-        }
-        let count = (&mut self.file).take(self.length).read(buf)?;
-        self.length -= count as u64;
-        Ok(count)
-    }
+/// Returns a stored reply for the library.
+fn stored(entry: &Entry, body: Option<StoredBody>, selection: Selection, age: Option<i64>) -> StoredReply {
+    let head = head_of_answer(entry, selection, age);
+    let length = entry.body.as_ref().and(body.as_ref()).map(StoredBody::length);
+    StoredReply { head, body: Box::new(body.unwrap_or_default()), length }
 }
 
 /// Returns the reply of a cache that must not contact the server and has no entry (RFC 9111 §5.2.1.7).
@@ -368,8 +219,12 @@ impl Transfer {
             follows: caching.follows,
             retries: caching.retries,
         };
-        let found = cache.find(&wanted).filter(|_| !asks_for_all);
-        let verdict = found.as_ref().map(|found| rules::verdict(&hop.fields, found.entry.kept(), now()));
+        let found = cache.find(&wanted).filter(|found| {
+            // The server answers for a coding that is decoded: its bytes are not those of the stored parts.
+            !asks_for_all && !(caching.decodes && found.gap.is_some())
+        });
+        let whole = found.as_ref().filter(|found| found.gap.is_none());
+        let verdict = whole.map(|found| rules::verdict(&hop.fields, found.entry.kept(), now()));
         match (verdict, found) {
             (Some(Verdict::Serve { age, stale }), Some(found)) => {
                 cache.touch(&found);
@@ -382,6 +237,9 @@ impl Transfer {
                     hop,
                     outcome,
                 )
+            }
+            (_, Some(found)) if found.gap.is_some() && !control.only_if_cached => {
+                (CacheAnswer::Send(self.request_rest(&mut hop, found)), hop, Outcome::Miss)
             }
             _ if control.only_if_cached => {
                 self.cache_note("miss, and only-if-cached forbids a request");
@@ -406,6 +264,18 @@ impl Transfer {
         });
         (hop.found, hop.conditional) = (found, !conditions.is_empty());
         lines
+    }
+
+    /// Returns the lines that ask for what stored parts lack. If-Range has the server send all if these are
+    /// out of date, so that they need not be fresh.
+    fn request_rest(&self, hop: &mut Hop, partial: CacheHit) -> Vec<Bytes> {
+        let gap = partial.gap.as_ref().map(|gap| gap.missing);
+        let (Some((first, last)), Some((name, value))) = (gap, rules::if_range(&partial.entry.fields)) else {
+            return Vec::new();
+        };
+        self.cache_note(&format!("parts are stored; requests the bytes from {first} to {last}"));
+        hop.partial = Some(partial);
+        vec![format!("Range: bytes={first}-{last}").into_bytes(), [&name[..], b": ", &value].concat()]
     }
 
     /// The head of a reply has arrived, or none will.
@@ -438,6 +308,11 @@ impl Transfer {
         if status == 304 && hop.head.held {
             return self.not_modified(cache, caching, hop);
         }
+        if let Some(partial) = hop.partial.take()
+            && let Some(answer) = self.complete(cache, caching, hop, partial, status)
+        {
+            return answer;
+        }
         if rules::invalidates(&hop.method, status) {
             self.invalidate(cache, hop);
         }
@@ -445,6 +320,49 @@ impl Transfer {
             self.record(cache, hop);
         }
         ReplyAnswer::Accept
+    }
+
+    /// Combines stored parts with the rest that the server sends. Returns `None` if the reply is delivered as
+    /// it is.
+    fn complete(
+        &self,
+        cache: &Cache,
+        caching: &Caching,
+        hop: &mut Hop,
+        mut partial: CacheHit,
+        status: u16,
+    ) -> Option<ReplyAnswer> {
+        let gap = partial.gap.take()?;
+        let fits = rules::completes(&partial.entry.fields, gap.missing, gap.complete, &hop.head.fields);
+        match hop.rest_verdict(status, fits) {
+            RestVerdict::Accept => {
+                hop.found = Some(partial);
+                None
+            }
+            RestVerdict::Again => {
+                self.cache_note("the stored parts are out of date; sends the request as it was");
+                cache.remove(&partial);
+                caching.asks_for_all.set(true);
+                Some(ReplyAnswer::SendAgain)
+            }
+            RestVerdict::Join => {
+                self.cache_note("the server sent what the stored parts lack");
+                caching.outcome.set(Some(Outcome::Completed));
+                let (before, selection) = (partial.body.take().unwrap_or_default(), partial.selection);
+                hop.head.line = selection.status_line(&hop.head.line);
+                hop.head.fields = selection.fields(&hop.head.fields);
+                hop.head.status = if let Selection::Complete(_) = selection { 200 } else { 206 };
+                let entry = hop.entry(rules::lasting(&hop.head.fields));
+                let head = head_of_answer(&entry, Selection::Whole, None);
+                hop.found = Some(partial);
+                self.record(cache, hop);
+                let sized = |body: StoredBody| -> (Box<dyn Read>, u64) {
+                    let length = body.length();
+                    (Box::new(body), length)
+                };
+                Some(ReplyAnswer::Join(JoinedReply { head, before: sized(before), after: sized(gap.after) }))
+            }
+        }
     }
 
     fn serve_stale(&self, cache: &Cache, caching: &Caching, hop: &mut Hop) -> ReplyAnswer {
@@ -546,14 +464,4 @@ impl Transfer {
             self.complain(cache.keep(entry, draft, old.as_ref()));
         }
     }
-}
-
-/// A URL without login and fragment, and the login.
-fn apart(url: &[u8]) -> (Bytes, [Option<Bytes>; 2]) {
-    let Ok(mut parsed) = parse_url(url) else { return (Bytes::new(), [None, None]) };
-    let login = [UrlPart::User, UrlPart::Password].map(|part| parsed.get(part, 0).ok());
-    for part in [UrlPart::User, UrlPart::Password, UrlPart::Options, UrlPart::Fragment] {
-        let _ = parsed.set(part, None, 0);
-    }
-    (parsed.get(UrlPart::Url, 0).unwrap_or_default(), login)
 }

@@ -263,7 +263,7 @@ const LATE: [Variable; 2] = [
 pub const EXTRA: &[Variable] = &[
     row(
         "cache",
-        "With --cache: hit, revalidated, stale, miss or bypass; empty without it.",
+        "With --cache: hit, revalidated, completed, stale, miss or bypass; empty without it.",
         Kind::Own(|outcome| outcome.cache()),
     ),
     row(

@@ -2,11 +2,16 @@
 //! stores the responses. Times are seconds since 1970, all by the same clock.
 
 mod control;
+mod parts;
 mod range;
 #[cfg(test)]
 mod tests;
 
 pub use control::Control;
+pub use parts::{
+    Assembly, Piece, RestVerdict, StoredBytes, are_of_one_content, assemble, completes, if_range,
+    rest_verdict,
+};
 pub use range::{ByteRange, ContentRange, RangeSource, Selection, has_strong_validator, is_part, select};
 
 use crate::date;

@@ -1,5 +1,5 @@
 //! Byte ranges (RFC 9110 §14) that a cache answers from a stored response, whole or partial (RFC 9111 §3.3).
-//! Parts are not combined (§3.4 permits it).
+//! `parts` combines several.
 
 use super::{Field, first};
 
@@ -42,6 +42,8 @@ pub enum Selection {
         offset: u64,
         range: ContentRange,
     },
+    /// A 200 with all of this many bytes, made of stored parts.
+    Complete(u64),
 }
 
 impl ByteRange {
@@ -69,7 +71,7 @@ impl ByteRange {
 
     /// Returns first and last position within a whole of this length; `None` if it is not satisfiable, or
     /// depends on a length that is unknown.
-    fn resolve(self, complete: Option<u64>) -> Option<(u64, u64)> {
+    pub(super) fn resolve(self, complete: Option<u64>) -> Option<(u64, u64)> {
         let end = complete.map(|length| length.checked_sub(1));
         match (self, end) {
             (_, Some(None)) | (ByteRange::Suffix(0), _) => None,
@@ -152,27 +154,36 @@ impl Selection {
         match self {
             Selection::Whole => (0, stored),
             Selection::Part { offset, range } => (offset, range.length()),
+            Selection::Complete(length) => (0, length),
         }
     }
 
     /// Returns the status line of the answer.
     pub fn status_line(self, stored: &[u8]) -> Vec<u8> {
-        let Selection::Part { .. } = self else { return stored.to_vec() };
+        let (code, phrase) = match self {
+            Selection::Whole => return stored.to_vec(),
+            Selection::Part { .. } => ("206", "Partial Content"),
+            Selection::Complete(_) => ("200", "OK"),
+        };
         let version = stored.split(|byte| *byte == b' ').next().unwrap_or_default();
         // From HTTP/2 on there is no phrase.
-        let phrase: &[u8] = if version.starts_with(b"HTTP/1") { b"Partial Content" } else { b"" };
-        [version, b" 206 ", phrase].concat()
+        let phrase = if version.starts_with(b"HTTP/1") { phrase } else { "" };
+        [version, b" ", code.as_bytes(), b" ", phrase.as_bytes()].concat()
     }
 
     /// Returns the fields of the answer. Digests of the stored content do not fit a part of it.
     pub fn fields(self, stored: &[Field]) -> Vec<Field> {
         const OF_THE_CONTENT: [&str; 4] =
             ["Content-Length", "Content-Range", "Content-MD5", "Content-Digest"];
-        let Selection::Part { range, .. } = self else { return stored.to_vec() };
+        let (range, length) = match self {
+            Selection::Whole => return stored.to_vec(),
+            Selection::Part { range, .. } => (Some(range.text()), range.length()),
+            Selection::Complete(length) => (None, length),
+        };
         let other = |name: &[u8]| !OF_THE_CONTENT.iter().any(|own| name.eq_ignore_ascii_case(own.as_bytes()));
         let mut fields: Vec<Field> = stored.iter().filter(|(name, _)| other(name)).cloned().collect();
-        fields.push((b"Content-Range".to_vec(), range.text().into_bytes()));
-        fields.push((b"Content-Length".to_vec(), range.length().to_string().into_bytes()));
+        fields.extend(range.map(|range| (b"Content-Range".to_vec(), range.into_bytes())));
+        fields.push((b"Content-Length".to_vec(), length.to_string().into_bytes()));
         fields
     }
 }
@@ -307,12 +318,18 @@ mod tests {
         assert_eq!(part.status_line(b"HTTP/1.1 200 OK"), b"HTTP/1.1 206 Partial Content");
         assert_eq!(part.status_line(b"HTTP/2 200 "), b"HTTP/2 206 ");
         assert_eq!(Selection::Whole.status_line(b"HTTP/2 404 "), b"HTTP/2 404 ");
+        let complete = Selection::Complete(9);
+        assert_eq!(complete.bytes(4), (0, 9));
+        assert_eq!(complete.status_line(b"HTTP/1.1 206 Partial Content"), b"HTTP/1.1 200 OK");
+        assert_eq!(complete.status_line(b"HTTP/2 206 "), b"HTTP/2 200 ");
         let pair = |name: &str, value: &str| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
         let stored = [pair("content-length", "9"), pair("ETag", "\"a\""), pair("Content-MD5", "x")];
         let expected =
             [pair("ETag", "\"a\""), pair("Content-Range", "bytes 2-4/9"), pair("Content-Length", "3")];
         assert_eq!(part.fields(&stored), expected);
         assert_eq!(Selection::Whole.fields(&stored), stored);
+        let of_a_part = [pair("content-range", "bytes 2-4/9"), pair("ETag", "\"a\"")];
+        assert_eq!(complete.fields(&of_a_part), [pair("ETag", "\"a\""), pair("Content-Length", "9")]);
     }
 
     #[test]

@@ -64,7 +64,10 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
         None => self::next(t, active, &response)?,
     };
     let is_last = counts && matches!(next, Next::Done);
-    let keep = read(t, active, &response, is_last).await?;
+    let keep = match stored::joined(t).filter(|_| is_last) {
+        Some(joined) => boxed(|| stored::join(t, active, &response, joined)).await?,
+        None => read(t, active, &response, is_last).await?,
+    };
     let keep = finish(t, active, &response, &next, keep).await?;
     if is_last {
         redirect::report_location(t, &response);

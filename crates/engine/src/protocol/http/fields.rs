@@ -134,6 +134,14 @@ impl Custom {
         self.own += self.lines.len() - before;
     }
 
+    /// Puts lines for the server in place of those with the same names.
+    pub fn replace(&mut self, lines: &[Vec<u8>]) {
+        let name = |line: &[u8]| own_line(line).map(|(name, _)| name.to_ascii_lowercase());
+        let replaced: Vec<_> = lines.iter().map(|line| name(line)).collect();
+        self.retain(|line| !replaced.contains(&name(line)));
+        self.add(lines.iter().map(|line| Text::from(line.as_slice())));
+    }
+
     /// Returns the lines with this field, each with its value by `own_line`. As in curl, lines for a proxy
     /// replace only the proxy's own fields among those that a request has by default.
     fn fields<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Text, Option<&'a [u8]>)> {
@@ -231,6 +239,15 @@ mod tests {
             let found = (custom.names("Accept"), custom.value("Accept"), custom.blanks("Accept"));
             assert_eq!(found, wanted, "{name}");
         }
+    }
+
+    #[test]
+    fn the_cache_replaces_fields_of_the_application() {
+        let mut custom = custom(&["range: bytes=0-9", "X: 1"], &["Range: p"]);
+        custom.replace(&[b"Range: bytes=3-6".to_vec(), b"If-Range: \"a\"".to_vec()]);
+        let wanted: [(&[u8], &[u8]); 4] =
+            [(b"X", b"1"), (b"Range", b"bytes=3-6"), (b"If-Range", b"\"a\""), (b"Range", b"p")];
+        assert_eq!(custom.pairs(), wanted, "RFC 9111 §3.4: the rest of a part is requested");
     }
 
     #[test]

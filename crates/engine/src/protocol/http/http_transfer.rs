@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 use wire::upload::series::Request;
 use wire::ws::deflate::Offer;
 
-use crate::callbacks::StoredReply;
+use crate::callbacks::{JoinedReply, StoredReply};
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::handles::Handles;
@@ -79,9 +79,9 @@ pub struct HttpMemory {
 }
 
 impl HttpMemory {
-    /// Returns the fields that revalidate a stored reply.
-    pub fn conditions(&self) -> &[Vec<u8>] {
-        self.kept_replies.as_ref().map_or(&[], |kept| &kept.conditions)
+    /// Returns the fields that the application's cache puts into the request.
+    pub fn fields_of_cache(&self) -> &[Vec<u8>] {
+        self.kept_replies.as_ref().map_or(&[], |kept| &kept.fields)
     }
 }
 
@@ -95,10 +95,12 @@ pub struct UploadStep {
 /// An application's own replies, for one request.
 #[derive(Default)]
 pub struct KeptReplies {
-    /// Fields that go with the request.
-    pub conditions: Vec<Vec<u8>>,
+    /// Fields of the request.
+    pub fields: Vec<Vec<u8>>,
     /// The stored reply to use in place of the received one.
     pub instead: Option<StoredReply>,
+    /// The stored reply whose missing bytes are received.
+    pub joined: Option<JoinedReply>,
 }
 
 /// The state of authentication of one transfer.

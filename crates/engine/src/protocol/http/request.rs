@@ -39,6 +39,7 @@ const MAX_REQUEST: usize = 1024 * 1024;
 /// Builds the request for the transfer's current URL.
 pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
     let mut custom = Custom::of(t, link);
+    custom.replace(t.http.fields_of_cache());
     let is_step =
         t.http.upload_step.as_ref().map(|step| upload_series::add_fields(step, &mut custom)).is_some();
     let mut body = if is_step { upload_series::body(t)? } else { ClientReader::open(&t.easy, t.method)? };
@@ -97,7 +98,6 @@ pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
         trace_field(t, &mut head);
     }
     time_condition_field(t, &mut head);
-    t.http.conditions().iter().for_each(|line| head.out.line(&[line]));
     head.custom_lines(t, &body);
     let expects = body_fields(t, &mut head, &body, follows, version, withheld);
     head.connection_field(t, link);

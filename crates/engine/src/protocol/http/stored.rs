@@ -10,11 +10,12 @@ use std::task::{Context, Poll};
 use net::exchange::{Body, BodyStep};
 use tables::Code;
 
+use super::active_exchange::ActiveExchange;
 use super::http_transfer::{HttpTransfer, KeptReplies};
-use super::redirect;
 use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
-use crate::callbacks::{CacheAnswer, PlannedRequest, ReplyAnswer, StoredReply};
+use super::{conversation, redirect};
+use crate::callbacks::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -31,9 +32,9 @@ pub fn begin(t: &mut HttpTransfer) -> Result<Option<StoredReply>> {
             t.easy.explain(|| Event::Cache(CacheStep::Fresh));
             Some(stored)
         }
-        CacheAnswer::Send(conditions) => {
+        CacheAnswer::Send(fields) => {
             t.easy.explain(|| Event::Cache(CacheStep::Asked));
-            t.http.kept_replies = Some(Box::new(KeptReplies { conditions, instead: None }));
+            t.http.kept_replies = Some(Box::new(KeptReplies { fields, ..KeptReplies::default() }));
             None
         }
     })
@@ -70,6 +71,11 @@ pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
     match t.easy.callbacks.before_body(Some(status)) {
         ReplyAnswer::Accept => None,
         ReplyAnswer::SendAgain => Some(Next::Again),
+        ReplyAnswer::Join(joined) => {
+            t.easy.explain(|| Event::Cache(CacheStep::Joined));
+            t.http.kept_replies.get_or_insert_default().joined = Some(joined);
+            None
+        }
         ReplyAnswer::Serve(stored) => {
             let step = if status == 304 { CacheStep::Confirmed } else { CacheStep::Stale };
             t.easy.explain(|| Event::Cache(step));
@@ -77,6 +83,37 @@ pub fn replaced(t: &mut HttpTransfer, status: u16) -> Option<Next> {
             Some(Next::Done)
         }
     }
+}
+
+/// Returns the stored reply that the received one completes.
+pub fn joined(t: &mut HttpTransfer) -> Option<JoinedReply> {
+    t.http.kept_replies.as_mut()?.joined.take()
+}
+
+/// Delivers a stored reply whose missing bytes are the body of the received one. Returns whether the reply
+/// allows the connection to persist.
+pub async fn join(
+    t: &mut HttpTransfer,
+    active: &mut ActiveExchange,
+    received: &Response,
+    joined: JoinedReply,
+) -> Result<bool> {
+    forget_fields(t);
+    let (mut before, mut after) = (Source::new(joined.before), Source::new(joined.after));
+    let length = received.body.length.unwrap_or_default();
+    let length = before.left.saturating_add(length).saturating_add(after.left);
+    let whole = head(t, &joined.head, Some(length))?;
+    whole.check_body(t)?;
+    t.flow.pump_body(&mut before).await?;
+    let keep = conversation::read(t, active, received, true).await?;
+    t.flow.pump_body(&mut after).await?;
+    Ok(keep)
+}
+
+/// Removes the fields of this request's reply from the header API.
+fn forget_fields(t: &Transfer) {
+    let request = t.easy.info.borrow().redirect_count as usize;
+    t.easy.headers.borrow_mut().forget_from(request);
 }
 
 /// Returns whether the server could not be reached, or fell silent: a stale reply may then be served (RFC
@@ -105,12 +142,10 @@ pub async fn serve(t: &mut HttpTransfer, stored: StoredReply) -> Result<Next> {
     {
         let mut info = t.easy.info.borrow_mut();
         (info.downloaded, info.announced, info.download_total) = (0, -1, -1);
-        let request = info.redirect_count as usize;
-        drop(info);
-        t.easy.headers.borrow_mut().forget_from(request);
     }
+    forget_fields(t);
     t.mark(|info, elapsed| info.pre_transfer = elapsed);
-    let response = head(t, &stored)?;
+    let response = head(t, &stored.head, stored.length)?;
     t.mark_first_byte();
     let next = redirect::after(t, &response)?;
     if !matches!(next, Next::Done) {
@@ -118,18 +153,18 @@ pub async fn serve(t: &mut HttpTransfer, stored: StoredReply) -> Result<Next> {
     }
     response.check_body(t)?;
     if response.body.exists {
-        let left = stored.length.unwrap_or_default();
-        t.flow.pump_body(&mut Source { body: stored.body, left }).await?;
+        let length = stored.length.unwrap_or_default();
+        t.flow.pump_body(&mut Source::new((stored.body, length))).await?;
     }
     redirect::report_location(t, &response);
     Ok(next)
 }
 
-fn head(t: &mut Transfer, stored: &StoredReply) -> Result<Response> {
+fn head(t: &mut Transfer, lines: &[u8], length: Option<u64>) -> Result<Response> {
     let wanted = t.method != Method::Head && !t.on(O::NoBody);
-    let body = Body { exists: wanted && stored.length.is_some(), length: stored.length, ..Body::default() };
+    let body = Body { exists: wanted && length.is_some(), length, ..Body::default() };
     let mut response = Response::default();
-    for line in stored.head.split_inclusive(|byte| *byte == b'\n').chain([b"\r\n".as_slice()]) {
+    for line in lines.split_inclusive(|byte| *byte == b'\n').chain([b"\r\n".as_slice()]) {
         response.stored_line(t, line, body)?;
     }
     Ok(response)
@@ -138,6 +173,12 @@ fn head(t: &mut Transfer, stored: &StoredReply) -> Result<Response> {
 struct Source {
     body: Box<dyn Read>,
     left: u64,
+}
+
+impl Source {
+    fn new((body, left): (Box<dyn Read>, u64)) -> Source {
+        Source { body, left }
+    }
 }
 
 impl BodySource for Source {
