@@ -137,6 +137,15 @@ def test_redirects(http):
     assert (raised.value.code, raised.value.name) == (47, "TOO_MANY_REDIRECTS")
 
 
+def test_early_hints_come_before_the_reply():
+    hint = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
+    last = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"
+    reply = warmwire.get(Answers(hint + last).url)
+    assert reply.status_code == 200 and "link" not in reply.headers and reply.history == []
+    assert [(early.status_code, early.headers.get_list("link")) for early in reply.informational] == [(103, ["</a>", "</b>"])]
+    assert warmwire.get(Answers(last).url).informational == []
+
+
 @pytest.mark.parametrize("status, method", [(301, "PUT"), (303, "GET"), (307, "PUT"), (308, "PUT")])
 def test_a_redirect_says_which_method_follows(http, status, method):
     there = f"HTTP/1.1 {status} There\r\nLocation: {http.url('/echo')}\r\nContent-Length: 0\r\n\r\n"

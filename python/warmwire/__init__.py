@@ -45,7 +45,7 @@ from ._errors import (
     WriteTimeout,
 )
 from ._many import Fetched, afetch_many, fetch_many
-from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Limits, Request, Response, Timeout, Why
+from ._models import Auth, BasicAuth, BearerAuth, Cookies, DigestAuth, Headers, Informational, Limits, Request, Response, Timeout, Why
 from ._native import CURL_VERSION, __version__
 from ._transport import MockTransport, ReplayTransport, Transport
 from ._types import signed
@@ -169,6 +169,7 @@ __all__ = [
     "HTTPStatusError",
     "Headers",
     "IncompleteBody",
+    "Informational",
     "InvalidURL",
     "Limits",
     "LoginError",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import datetime
+import itertools
 import json as jsonlib
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, MutableMapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from . import _native
@@ -587,6 +588,18 @@ class Why:
         return jsonlib.loads(self._json)
 
 
+class Informational(NamedTuple):
+    """An informational reply (1xx). Early hints (103) name in ``Link`` what the page will need.
+
+    >>> reply = warmwire.get("https://example.com/")
+    >>> [early.headers.get_list("link") for early in reply.informational]
+    []
+    """
+
+    status_code: int
+    headers: Headers
+
+
 class Response:
     """A reply: its last head, and its body as bytes, text or JSON, or piece by piece.
 
@@ -678,6 +691,12 @@ class Response:
         if self._history is None:
             self._history = list(self._hops()) if self._outcome.redirects else []
         return self._history
+
+    @property
+    def informational(self) -> list[Informational]:
+        """The informational replies (1xx) that came before the last head: early hints (103) and the like."""
+        early = itertools.takewhile(lambda head: 100 <= head[1] < 200, reversed(self._parsed()[:-1]))
+        return [Informational(head[1], Headers(head[3])) for head in early][::-1]
 
     @property
     def url(self) -> URL:

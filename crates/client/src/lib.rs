@@ -160,8 +160,8 @@ pub use client::tls::{Certificate, Identity};
 #[cfg(feature = "download")]
 pub use client::upload::{Upload, Uploaded};
 pub use client::{
-    Body, Client, ClientBuilder, Cookie, Driver, Error, ErrorKind, EventLoop, NoProxy, Proxy, Request,
-    RequestBuilder, RequestPhase, Response, Timings, Watch, get,
+    Body, Client, ClientBuilder, Cookie, Driver, Error, ErrorKind, EventLoop, Informational, NoProxy, Proxy,
+    Request, RequestBuilder, RequestPhase, Response, Timings, Watch, get,
 };
 pub use client::{multipart, redirect, tls, websocket};
 pub use easy::{Easy, ExportedSession, OptionSet};

@@ -2,10 +2,11 @@
 
 use std::process::Command;
 
-use super::{Ran, curl, curl_in, empty_folder, namespace_flags, ran, shell_with_mounts, tool};
+use super::{Ran, curl, curl_in, empty_folder, folder_with, namespace_flags, ran, shell_with_mounts, tool};
 use testkit::certs::Authority;
 use testkit::dns::{A, DnsAnswer, NameServer, address};
 use testkit::http::HttpServer;
+use testkit::launch::{Echo, StreamEchoKind};
 
 #[test]
 fn tells_why_a_connection_is_new_or_reused() {
@@ -29,6 +30,21 @@ fn json_is_one_line_for_each_transfer_and_has_no_secret() {
     assert!(lines[0].contains("\"event\":\"connection-new\""), "{}", ran.stderr);
     assert!(lines[1].contains("\"event\":\"connection-reused\""), "{}", ran.stderr);
     assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+}
+
+/// Node as the server, which sends 103 over HTTP/1.1 and HTTP/2.
+#[test]
+fn early_hints_are_shown_with_their_targets() {
+    let authority = Authority::new();
+    let server = Echo::secured(StreamEchoKind::Node, &authority.good()).unwrap();
+    let folder = folder_with("ca.pem", authority.ca_pem());
+    let url = server.url("/hints").replace("wss://", "https://");
+    for (version, name) in [("--http1.1", "1.1"), ("--http2", "2.0")] {
+        let ran = curl_in(folder.clone(), &["--why", "--cacert", "ca.pem", version, &url]);
+        assert_eq!((ran.code, &*ran.stdout), (0, name), "{}", ran.stderr);
+        let line = "\n  early       103 early hints (RFC 8297) before the reply: /style.css, /app.js\n";
+        assert!(ran.stderr.contains(line), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -88,6 +88,22 @@ impl Head {
         self.headers.get_mut().expect("the line above has parsed them")
     }
 
+    /// Returns the informational replies directly before the last head, in order.
+    pub fn informational(&self) -> Vec<Informational> {
+        let starts: Vec<usize> = head_starts(&self.lines[..self.start]).collect();
+        let (mut found, mut end) = (Vec::new(), self.start);
+        for start in starts.into_iter().rev() {
+            let head = self.lines.slice(start..end);
+            end = start;
+            let code = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+            let status = code.get(..3).and_then(|code| StatusCode::from_bytes(code).ok());
+            let Some(status) = status.filter(StatusCode::is_informational) else { break };
+            found.push(Informational { status, headers: parse_fields(&head) });
+        }
+        found.reverse();
+        found
+    }
+
     /// Returns the charset that Content-Type names.
     pub fn charset(&self) -> Option<&str> {
         let media_type = self.headers().get(http::header::CONTENT_TYPE)?.to_str().ok()?;
@@ -102,17 +118,55 @@ impl Head {
     }
 }
 
+/// An informational reply (1xx), which came before the reply itself. Early hints (103, RFC 8297) name what
+/// the page will need; 102 says that the server is still at work.
+///
+/// ```no_run
+/// # async fn hints(client: warmwire::Client) -> Result<(), warmwire::Error> {
+/// let response = client.get("https://example.com/").send().await?;
+/// for early in response.informational() {
+///     println!("{} {:?}", early.status(), early.headers().get_all("link"));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Informational {
+    status: StatusCode,
+    headers: HeaderMap,
+}
+
+impl Informational {
+    /// Returns the status, from 102 to 199.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Returns the header fields.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
 /// Returns where the last head of HTTP begins: its status line. Interim replies and redirects come before it.
 fn last_head(lines: &[u8]) -> Option<usize> {
-    let (mut rest, mut last) = (lines, None);
-    while !rest.is_empty() {
-        let (line, behind) = split_line(rest);
-        if line.starts_with(b"HTTP/") {
-            last = Some(lines.len() - rest.len());
+    head_starts(lines).last()
+}
+
+/// Returns where each head of HTTP begins.
+fn head_starts(lines: &[u8]) -> impl Iterator<Item = usize> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let at = lines.len() - rest.len();
+            let (line, behind) = split_line(rest);
+            rest = behind;
+            if line.starts_with(b"HTTP/") {
+                return Some(at);
+            }
         }
-        rest = behind;
-    }
-    last
+        None
+    })
 }
 
 /// Returns whether a line of a head begins as a Content-Encoding does.
@@ -201,6 +255,27 @@ mod tests {
         );
         assert_eq!((last_head(b"220 ready\r\n"), parse(b"").len()), (None, 0));
         assert_eq!(parse(b"220 ready\r\nsubject: a mail\r\n").len(), 1);
+    }
+
+    #[test]
+    fn informational_replies_belong_to_the_last_head() {
+        let last = "HTTP/1.1 200 OK\r\na: b\r\n\r\n";
+        let hint = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\nlink: </b>\r\n\r\n";
+        for (before, expected) in [
+            ("", vec![]),
+            (hint, vec![(103, 2)]),
+            (&*format!("HTTP/1.1 102 P\r\n\r\n{hint}"), vec![(102, 0), (103, 2)]),
+            // The first belongs to the redirect.
+            (&*format!("{hint}HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n{hint}"), vec![(103, 2)]),
+            (&*format!("{hint}HTTP/1.1 302 Found\r\n\r\n"), vec![]),
+        ] {
+            let lines = format!("{before}{last}").into_bytes();
+            let head = Head::of(lines, &TransferInfo::default(), false);
+            let found = head.informational();
+            let found: Vec<_> =
+                found.iter().map(|reply| (reply.status().as_u16(), reply.headers().len())).collect();
+            assert_eq!(found, expected, "{before}");
+        }
     }
 
     #[test]

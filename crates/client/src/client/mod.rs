@@ -49,6 +49,7 @@ pub use cookie::Cookie;
 pub use driver::Driver;
 pub use error::{Error, ErrorKind, RequestPhase};
 pub use event_loop::{EventLoop, Watch};
+pub use head::Informational;
 pub use proxy::{NoProxy, Proxy};
 pub use request::Request;
 pub use response::Response;

@@ -98,6 +98,12 @@ macro_rules! response_facts {
                 &self.$($parts).+.head.lines
             }
 
+            /// Returns the informational replies (1xx) that came before the last head: early hints (103)
+            /// and the like.
+            pub fn informational(&self) -> Vec<Informational> {
+                self.$($parts).+.head.informational()
+            }
+
             /// Returns the cookies that the head sets.
             pub fn cookies(&self) -> impl Iterator<Item = Cookie<'_>> {
                 self.$($parts).+.head.cookies()
@@ -172,6 +178,7 @@ pub(crate) use response_facts;
 pub(crate) mod names {
     pub(crate) use super::super::cookie::Cookie;
     pub(crate) use super::super::error::Error;
+    pub(crate) use super::super::head::Informational;
     pub(crate) use super::super::timings::Timings;
     pub(crate) use crate::{Url, Why};
     pub(crate) use std::fmt;

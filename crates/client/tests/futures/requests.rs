@@ -5,7 +5,7 @@ use std::time::Duration;
 use testkit::body::pattern;
 use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
-use testkit::http::HttpServer;
+use testkit::http::{After, HttpServer};
 use warmwire::header::HeaderMap;
 use warmwire::multipart::{Form, Part};
 use warmwire::{
@@ -342,4 +342,24 @@ fn a_client_is_a_service_of_tower() {
     assert_eq!(async_io::block_on(twice(&client, &url)), [70, 70]);
     assert_eq!(async_io::block_on(twice(client, &url)), [70, 70]);
     assert_eq!(server.accepts(), 1);
+}
+
+#[test]
+fn early_hints_are_those_of_the_last_reply() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::with(|request| {
+            let end = match request.path() {
+                "/moved" => "302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
+                _ => "200 OK\r\nContent-Length: 1\r\n\r\nx",
+            };
+            let hint =
+                format!("HTTP/1.1 103 Early Hints\r\nLink: <{}>\r\n\r\nHTTP/1.1 {end}", request.path());
+            Some(testkit::http::Response::raw(hint, After::Keep))
+        });
+        let reply = client.get(server.url("/moved")).send().await.unwrap();
+        let found = reply.informational();
+        assert_eq!((found.len(), found[0].status()), (1, StatusCode::EARLY_HINTS));
+        assert_eq!(found[0].headers()["link"], "</>");
+        assert_eq!(reply.text().await.unwrap(), "x");
+    });
 }

@@ -111,6 +111,11 @@ impl Headers {
         self.places.truncate(first);
     }
 
+    /// Returns the number of fields.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// Returns the position of the next name or value.
     fn end(&self) -> Result<u32> {
         u32::try_from(self.bytes.len()).map_err(|_| Error::from(Code::TooLarge))

@@ -50,6 +50,9 @@ pub enum Event {
     Waits { limit: Duration },
     /// The wait for 100 Continue is over.
     GoesOn(GoAhead),
+    /// An informational reply came before the reply. `links` are the targets that early hints name, without
+    /// their queries.
+    Informed { status: u16, links: Vec<String> },
     /// The request is sent once more.
     Replayed { why: ReplayReason, count: u32 },
     /// The request carries cookies, or the jar has some that it does not carry.

@@ -124,6 +124,7 @@ pub fn event(json: &mut Writer, event: &Event) {
         }
         Event::Waits { limit } => time(json, "limit_ms", *limit),
         Event::GoesOn(how) => json.key("reason").text(go_ahead_name(*how)),
+        Event::Informed { status, links } => informed(json, *status, links),
         Event::Replayed { why, count } => {
             json.key("reason").text(replay_name(*why));
             json.key("count").number(count);
@@ -160,6 +161,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Challenged { .. } => "challenge",
         Event::Waits { .. } => "expect",
         Event::GoesOn(_) => "expect-ended",
+        Event::Informed { .. } => "informational",
         Event::Replayed { .. } => "replay",
         Event::Cookies { .. } => "cookies",
         Event::Strict { .. } => "hsts",
@@ -176,6 +178,11 @@ fn kind(event: &Event) -> &'static str {
 fn alternative(json: &mut Writer, from: &str, to: &str) {
     json.key("from").text(from);
     json.key("to").text(to);
+}
+
+fn informed(json: &mut Writer, status: u16, links: &[String]) {
+    json.key("status").number(status);
+    json.key("links").array(|json| links.iter().for_each(|link| json.text(link)));
 }
 
 fn parts(json: &mut Writer, present: u32, of: u32) {

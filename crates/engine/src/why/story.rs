@@ -190,6 +190,7 @@ fn described(event: &Event) -> (&'static str, String) {
             ("expect", format!("the body waits up to {} for 100 Continue", time_text(*limit)))
         }
         Event::GoesOn(how) => ("expect", go_ahead(*how).to_owned()),
+        Event::Informed { status, links } => ("early", informed(*status, links)),
         Event::Replayed { why, count } => ("replay", format!("{} (attempt {})", replayed(*why), count + 1)),
         Event::Cookies { sent, withheld } => ("cookies", cookies(sent, withheld)),
         Event::Strict { url } => ("hsts", format!("the host allows TLS only (RFC 6797): {url}")),
@@ -435,6 +436,12 @@ fn withheld_reason(why: Withheld) -> &'static str {
         Withheld::Secure => "Secure, and no TLS",
         Withheld::Expired => "expired",
     }
+}
+
+fn informed(status: u16, links: &[String]) -> String {
+    let name = if status == 103 { " early hints (RFC 8297)" } else { "" };
+    let sign = if links.is_empty() { "" } else { ": " };
+    format!("{status}{name} before the reply{sign}{}", listed(links.iter().cloned()))
 }
 
 fn cache(step: CacheStep) -> &'static str {

@@ -176,6 +176,11 @@ fn events_of_http_and_ftp_as_lines_and_as_members() {
             r#""sent":["a"],"withheld":[{"name":"b","reason":"path"}]"#,
         ),
         (
+            Event::Informed { status: 103, links: vec!["/a.css".to_owned(), "/b.js".to_owned()] },
+            "early       103 early hints (RFC 8297) before the reply: /a.css, /b.js",
+            r#""event":"informational","status":103,"links":["/a.css","/b.js"]"#,
+        ),
+        (
             Event::Cache(CacheStep::Fresh),
             "cache       a stored reply is fresh (RFC 9111",
             r#""event":"cache","step":"fresh""#,

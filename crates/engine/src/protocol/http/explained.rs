@@ -5,10 +5,12 @@ use tables::EasyOption as O;
 use tables::constant::{CURL_HTTP_VERSION_1_0, CURL_HTTP_VERSION_1_1};
 
 use super::decide::connection::FinishedExchange;
+use super::decide::reply::link_targets;
 use super::decide::version::Version;
 use super::http_transfer::HttpTransfer;
 use super::response::Response;
 use super::version::version as version_of;
+use crate::stores::headers::Origin;
 use crate::transfer::explained::schemes;
 use crate::transfer::link::HttpLink;
 use crate::why::event::{CloseReason, Event};
@@ -32,6 +34,17 @@ pub fn version(t: &HttpTransfer, link: &HttpLink) {
             agreed: about.tls.as_ref().and_then(|tls| tls.alpn.as_deref()),
         });
         Event::Version { version: version.name(), why }
+    });
+}
+
+/// Records an informational reply. `before` is the number of fields that came before its own.
+pub fn informational(t: &HttpTransfer, status: u16, before: usize) {
+    t.easy.explain(|| {
+        let request = t.easy.info.borrow().redirect_count as usize;
+        let headers = t.easy.headers.borrow();
+        let fields = headers.of(Origin::Interim as u32, Some(request)).into_iter();
+        let links = fields.filter(|(at, field)| *at >= before && field.name.eq_ignore_ascii_case(b"Link"));
+        Event::Informed { status, links: links.flat_map(|(_, link)| link_targets(link.value)).collect() }
     });
 }
 

@@ -11,6 +11,7 @@ mod conversation;
 mod decide;
 mod explained;
 mod fields;
+mod headless;
 mod http_transfer;
 mod httpsig;
 mod link;

@@ -16,7 +16,9 @@ use wire::http1::status::{BadStatus, Opening};
 use wire::http1::{HeaderLine, StatusLine, TooLarge};
 
 use super::active_exchange::ActiveExchange;
-use super::decide::reply::{self, Complete, CutOff, Final, Headless, Http09, Kind, SWITCHING};
+use super::decide::reply::{self, Complete, CutOff, Final, Kind, SWITCHING};
+use super::explained;
+use super::headless::http09;
 use super::http_transfer::HttpTransfer;
 use super::version::asks_for_http10;
 use crate::callbacks::DebugKind;
@@ -80,6 +82,8 @@ pub struct ExtraFields {
     pub proxy_challenges: Vec<Vec<u8>>,
     /// The value of Persistent-Auth ([MS-N2HT] 2.2.2).
     pub persistent_auth: Option<bool>,
+    /// The number of fields in the header API before this head, if an interim reply came before it.
+    fields_before: usize,
 }
 
 impl Nothing for ExtraFields {
@@ -91,6 +95,7 @@ impl Nothing for ExtraFields {
         challenges: Vec::new(),
         proxy_challenges: Vec::new(),
         persistent_auth: None,
+        fields_before: 0,
     };
 }
 
@@ -146,9 +151,10 @@ pub fn is_interim(t: &HttpTransfer, active: &mut ActiveExchange, response: &mut 
             return Ok(false);
         }
         Kind::Continue => active.upload.go_ahead(),
-        Kind::Interim => {}
+        Kind::Interim => explained::informational(t, response.status, response.rare.fields_before),
     }
     let before = std::mem::take(response).rare;
+    response.rare.fields_before = t.easy.headers.borrow().count();
     if let Some(location) = before.location.as_ref().or(before.interim_location.as_ref()) {
         response.rare.interim_location = Some(location.clone());
     }
@@ -200,58 +206,8 @@ fn check_size(t: &Transfer, total: usize, part: usize) -> Result<()> {
     Err(Error::new(Code::RecvError, format!("Too large response headers: {bad} > {limit}")))
 }
 
-/// Returns whether the reply has no head at all. Peeks at its first bytes.
-async fn http09(t: &mut Transfer, active: &mut ActiveExchange) -> Result<bool> {
-    // The first line decides; a reply shorter than "HTTP/" is recognised by its end.
-    let found = loop {
-        match active.exchange.opening() {
-            Opening::Http => break false,
-            Opening::Other => break true,
-            Opening::Undecided => {}
-        }
-        if !more(t, active).await? {
-            return Err(nothing(active));
-        }
-    };
-    t.note_late();
-    t.mark_first_byte();
-    if !found || is_alias(t, active.exchange.rest()) {
-        return Ok(false);
-    }
-    cold_path();
-    let headless =
-        Headless { reused: active.reused, allowed: t.on(O::Http09Allowed), head_only: active.head_only };
-    match reply::headless(&headless) {
-        Http09::Body => Ok(true),
-        Http09::NoStatusLine => Err(Error::new(Code::WeirdServerReply, "Invalid status line")),
-        Http09::NotAllowed => {
-            empty_first_line(t, active)?;
-            Err(Error::new(Code::UnsupportedProtocol, "Received HTTP/0.9 when not allowed"))
-        }
-        Http09::NoBody => Err(Error::from(Code::WeirdServerReply)),
-    }
-}
-
-/// Treats an empty line as a head, as curl does, although it is not the start of a reply.
-fn empty_first_line(t: &mut Transfer, active: &ActiveExchange) -> Result<()> {
-    let rest = active.exchange.rest();
-    let line = rest.iter().position(|b| *b == b'\n').map_or(rest, |at| &rest[..=at]);
-    if !matches!(line, b"\r\n" | b"\n") {
-        return Ok(());
-    }
-    t.easy.callbacks.debug_if_wanted(DebugKind::HeaderIn, line);
-    t.flow.writer.header(line, t.on(O::Header))?;
-    t.easy.info.borrow_mut().header_size += line.len() as i64;
-    Ok(())
-}
-
-/// CURLOPT_HTTP200ALIASES: other openings that count as a status line with 200.
-fn is_alias(t: &Transfer, bytes: &[u8]) -> bool {
-    t.easy.settings.borrow().list(O::Http200Aliases).iter().any(|a| !a.is_empty() && bytes.starts_with(a))
-}
-
 #[cold]
-fn nothing(active: &mut ActiveExchange) -> Error {
+pub fn nothing(active: &mut ActiveExchange) -> Error {
     active.upload.take_failure().unwrap_or_else(|| Error::new(Code::GotNothing, "Empty reply from server"))
 }
 

@@ -86,6 +86,16 @@ pub fn kind(f: &Head) -> Kind {
     }
 }
 
+/// Returns the targets that a Link field names (RFC 8288 §3.1), without their queries, which may be secret.
+pub fn link_targets(value: &[u8]) -> Vec<String> {
+    let target = |part: &[u8]| {
+        let end = part.iter().position(|byte| *byte == b'>')?;
+        let end = part[..end].iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(end);
+        Some(String::from_utf8_lossy(&part[..end]).into_owned())
+    };
+    value.split(|byte| *byte == b'<').skip(1).filter_map(target).collect()
+}
+
 /// Returns whether the reply agrees to a WebSocket: 101 in HTTP/1.1 (RFC 6455 §4.2.2), any success on a
 /// stream (RFC 8441 §5).
 pub fn agrees_to_websocket(version: u8, status: u16) -> bool {
@@ -428,6 +438,23 @@ mod tests {
     }
 
     const PART_OF_FOUR: Final = Final { length: Some(4), ..PART };
+
+    #[test]
+    fn targets_of_early_hints() {
+        for (name, value, wanted) in [
+            ("RFC 8297 §2: one link", "</style.css>; rel=preload; as=style", &["/style.css"][..]),
+            (
+                "RFC 8288 §3: a list",
+                "</a>; rel=preload, <https://h/b>;rel=preconnect",
+                &["/a", "https://h/b"],
+            ),
+            ("RFC 8288 §3.1: a query stays out", "</a?key=1#top>; rel=preload", &["/a"]),
+            ("RFC 8288 §3: no target", "rel=preload", &[]),
+            ("RFC 8288 §3: not closed", "</a; rel=preload", &[]),
+        ] {
+            assert_eq!(link_targets(value.as_bytes()), wanted, "{name}");
+        }
+    }
 
     #[test]
     fn time_conditions() {
