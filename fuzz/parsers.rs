@@ -3,7 +3,7 @@
 //! seeds.
 
 use wire::auth::{challenge, digest, httpsig, ntlm, sasl, sigv4};
-use wire::content_encoding::{DEPTH_LIMIT, Decoder};
+use wire::content_encoding::{DEPTH_LIMIT, Decoder, Dictionary};
 use wire::cookie::{Jar, Target};
 use wire::h2::{Config, ErrorCode, Event, Field, Opening, Session, StreamId};
 use wire::http1::{chunked::ChunkedDecoder, header::LineBuffer, status::StatusLine};
@@ -300,13 +300,13 @@ pub fn ntlm_message(input: &[u8]) {
 
 /// The first octet chooses coding and step; output is bounded here, as a caller would.
 pub fn content_encoding(input: &[u8]) {
-    const LISTS: [&str; 6] = ["gzip", "deflate", "br", "zstd", "gzip, deflate", "br, zstd"];
+    const LISTS: [&str; 8] = ["gzip", "deflate", "br", "zstd", "gzip, deflate", "br, zstd", "dcb", "dcz"];
     let Some((&first, rest)) = input.split_first() else { return };
     let list = LISTS[usize::from(first) % LISTS.len()];
-    let step = 1 + usize::from(first >> 3);
-    let mut decoder = Decoder::new(list, DEPTH_LIMIT).expect("two codings are not too many");
+    let dictionary = std::rc::Rc::new(Dictionary::new(b"a dictionary of words".to_vec()));
+    let mut decoder = Decoder::with_dictionary(list, DEPTH_LIMIT, Some(&dictionary)).expect("not too many");
     let mut left = 1usize << 22;
-    for piece in rest.chunks(step) {
+    for piece in [&*dictionary.header(list)].into_iter().chain(rest.chunks(1 + usize::from(first >> 3))) {
         decoder.feed(piece);
         loop {
             let Ok(slice) = decoder.next_slice() else { return };

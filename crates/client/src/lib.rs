@@ -198,8 +198,8 @@ pub mod callbacks {
     pub use engine::callbacks::{
         CacheAnswer, Callbacks, ChunkAnswer, CloseHook, DebugKind, Endpoints, FileInfo, HostKey, HostMatch,
         HostVerdict, HstsAnswer, HstsEntry, JoinedReply, MatchAnswer, OpenSocketAnswer, PlannedRequest,
-        ProgressCounts, Purpose, ReadAnswer, ReplyAnswer, SeekAnswer, SocketCallbacks, SockoptAnswer,
-        StoredReply, Target, Transport, WriteAnswer,
+        ProgressCounts, Purpose, ReadAnswer, ReplyAnswer, RequestAdditions, SeekAnswer, SocketCallbacks,
+        SockoptAnswer, StoredReply, Target, Transport, WriteAnswer,
     };
 }
 
@@ -263,6 +263,9 @@ pub use wire::cache as http_cache;
 /// Content-Disposition fields (RFC 6266), for the command line tool.
 #[doc(hidden)]
 pub use wire::content_disposition;
+/// Dictionaries for compression (RFC 9842), for the command line tool.
+#[doc(hidden)]
+pub use wire::content_encoding::{Dictionary, WITH_DICTIONARY};
 /// Hexadecimal digits, for the command line tool.
 #[doc(hidden)]
 pub use wire::hex;

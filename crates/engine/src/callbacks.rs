@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use wire::content_encoding::Dictionary;
+
 pub use net::filter::open::{OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport};
 pub use runtime::CloseHook;
 
@@ -161,11 +163,19 @@ pub struct JoinedReply {
     pub after: (Box<dyn std::io::Read>, u64),
 }
 
+/// Additions of an application's cache to a request.
+#[derive(Default)]
+pub struct RequestAdditions {
+    /// Fields, "Name: value" without an ending. They replace fields of the same name.
+    pub fields: Vec<Vec<u8>>,
+    /// The dictionary that they offer for the reply (RFC 9842).
+    pub dictionary: Option<Rc<Dictionary>>,
+}
+
 /// The decision of an application's cache before a request.
 pub enum CacheAnswer {
-    /// Send the request with these fields, "Name: value" without an ending. They replace fields of the same
-    /// name.
-    Send(Vec<Vec<u8>>),
+    /// Send the request.
+    Send(RequestAdditions),
     /// Send nothing and deliver this reply.
     Serve(StoredReply),
 }
@@ -277,7 +287,7 @@ pub trait Callbacks {
 
     /// Decides before a request over HTTP: send it, or serve a stored reply. Called if [`Self::has_cache`].
     fn before_request(&self, _request: PlannedRequest<'_>) -> CacheAnswer {
-        CacheAnswer::Send(Vec::new())
+        CacheAnswer::Send(RequestAdditions::default())
     }
 
     /// Decides after the head of a final reply over HTTP, before its body. `None` as the status means that

@@ -1,7 +1,10 @@
 //! The parts of the library that the tool uses.
 
-pub use warmwire::callbacks::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply};
+pub use warmwire::callbacks::{
+    CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, RequestAdditions, StoredReply,
+};
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
+pub use warmwire::{Dictionary, WITH_DICTIONARY};
 
 /// The part about sockets.
 pub mod sockets {

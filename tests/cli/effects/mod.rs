@@ -9,6 +9,7 @@ mod cache_ranges;
 mod checksum;
 mod connection;
 mod content_disposition;
+mod dictionaries;
 mod ech;
 mod environment;
 mod fail_on;

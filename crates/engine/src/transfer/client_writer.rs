@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use tables::{Code, EasyOption as O};
-use wire::content_encoding::{self, Decoder};
+use wire::content_encoding::{self, Decoder, Dictionary};
 
 use crate::callbacks::{DebugKind, WriteAnswer};
 use crate::easy::EasyState;
@@ -23,6 +23,8 @@ const PIECE: usize = 16 * 1024;
 pub struct ClientWriter {
     easy: Rc<EasyState>,
     decoder: Option<Decoder>,
+    /// The dictionary that the request offers.
+    dictionary: Option<Rc<Dictionary>>,
     /// The decoder may have more without more input.
     decoding: bool,
     /// So much may still be decoded before others have their turn.
@@ -59,6 +61,7 @@ impl ClientWriter {
         ClientWriter {
             easy,
             decoder: None,
+            dictionary: None,
             decoding: false,
             share,
             held,
@@ -102,6 +105,16 @@ impl ClientWriter {
     /// it.
     pub fn refuse_body(&mut self, refuse: bool) {
         self.refuse_body = refuse;
+    }
+
+    /// Sets the dictionary that the next request offers.
+    pub fn set_dictionary(&mut self, dictionary: Option<Rc<Dictionary>>) {
+        self.dictionary = dictionary;
+    }
+
+    /// Returns the dictionary that the request has offered.
+    pub fn dictionary(&self) -> Option<&Rc<Dictionary>> {
+        self.dictionary.as_ref()
     }
 
     /// The body of this reply is encoded.

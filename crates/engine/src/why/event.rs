@@ -308,6 +308,8 @@ pub enum CacheStep {
     Asked,
     /// The server confirmed the stored reply (§4.3.4).
     Confirmed,
+    /// A stored reply is offered as a dictionary (RFC 9842).
+    Dictionary,
     /// The server sent what a stored reply lacks (§3.4).
     Joined,
     /// A stale reply is used, because the server cannot be reached or failed (§4.2.4).

@@ -401,6 +401,7 @@ fn cache_name(step: CacheStep) -> &'static str {
         CacheStep::Fresh => "fresh",
         CacheStep::Asked => "asked",
         CacheStep::Confirmed => "confirmed",
+        CacheStep::Dictionary => "dictionary",
         CacheStep::Joined => "joined",
         CacheStep::Stale => "stale",
     }

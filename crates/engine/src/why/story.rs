@@ -449,6 +449,7 @@ fn cache(step: CacheStep) -> &'static str {
         CacheStep::Fresh => "a stored reply is fresh (RFC 9111 §4.2): no request",
         CacheStep::Asked => "no fresh reply is stored: the server is asked (RFC 9111 §4.3)",
         CacheStep::Confirmed => "the server confirmed the stored reply (RFC 9111 §4.3.4)",
+        CacheStep::Dictionary => "a stored reply is offered as a dictionary (RFC 9842)",
         CacheStep::Joined => "the server sent what the stored reply lacks (RFC 9111 §3.4)",
         CacheStep::Stale => "a stale reply serves in place of a failure (RFC 9111 §4.2.4)",
     }

@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::raw::hex;
-use crate::raw::rules::{Field, RangeSource, StoredResponse};
+use crate::raw::rules::{Field, RangeSource, StoredResponse, UseAsDictionary};
 use crate::raw::segments::{seal, unseal};
 
 const FIRST_LINE: &str = "warmwire cached reply 1";
@@ -47,6 +47,11 @@ impl Entry {
             asked: self.asked,
             received: self.received,
         }
+    }
+
+    /// Returns whether the server offers the reply as a dictionary (RFC 9842).
+    pub fn is_dictionary(&self) -> bool {
+        self.status == 200 && !self.head_only && UseAsDictionary::of(&self.fields).is_some()
     }
 
     pub fn range_source(&self) -> RangeSource<'_> {

@@ -2,6 +2,7 @@
 //! decide what may be stored and used. `folder` has the files, `entry` their contents, `partition` separates
 //! users. The library calls `transfer::caching` before each request and for each reply.
 
+mod dictionaries;
 mod entry;
 mod folder;
 pub mod partition;
@@ -240,10 +241,12 @@ impl Cache {
             let replaced = old.parts.iter().filter(|old| old.is_inside && old.stem != stem);
             replaced.for_each(|old| self.folder.remove(&old.stem));
         }
+        let listed = entry.is_dictionary().then(|| entry.clone());
         let kept = self.folder.publish(&stem, entry, body);
         match kept {
             Ok(size) => {
                 self.has_grown(size);
+                listed.into_iter().for_each(|entry| self.list_dictionary(entry));
                 Ok(())
             }
             // Another process swept the draft away before it was locked, or the user removed it all.

@@ -25,7 +25,9 @@ pub const FLAGS: &[Declaration] = &[
             (stale-while-revalidate). Cache-Control in -H is obeyed. Other methods remove the entries that \
             they make invalid; a reply to POST is stored if it names its own URL in Content-Location and \
             is explicitly fresh. %{cache} in --write-out is hit, revalidated, completed (the server sent \
-            what stored parts lack), stale, miss or bypass. The cache is bypassed with --continue-at, \
+            what stored parts lack), stale, miss or bypass. With --compressed, a fresh reply serves as a \
+            dictionary for others of its origin if its server says so (RFC 9842: Use-As-Dictionary, dcb, \
+            dcz). The cache is bypassed with --continue-at, \
             --retry-resume, --segments, --mirror, --etag-compare, --time-cond, conditions in -H, \
             --request, --request-target, --raw, --ignore-content-length, --netrc, --negotiate, --ntlm and \
             --anyauth, and with --range beside --compressed. A body that ends with its connection is not \

@@ -9,7 +9,10 @@ use crate::cache::partition;
 use crate::cache::{Cache, CacheHit, CacheRequest, Entry, StoredBody, now, selected};
 use crate::options::ToolOption;
 use crate::raw::rules::{self, Control, Field, RestVerdict, Selection, Verdict};
-use crate::raw::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply, UrlPart};
+use crate::raw::{
+    CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, RequestAdditions, StoredReply, UrlPart,
+    WITH_DICTIONARY,
+};
 use crate::request::Request;
 use crate::url::parse_url;
 use hop::{Hop, Recording, apart};
@@ -179,7 +182,9 @@ impl Transfer {
 
     /// Before each request.
     pub(super) fn ask_cache(&self, asked: PlannedRequest<'_>) -> CacheAnswer {
-        let Some((cache, caching)) = self.cache() else { return CacheAnswer::Send(Vec::new()) };
+        let Some((cache, caching)) = self.cache() else {
+            return CacheAnswer::Send(RequestAdditions::default());
+        };
         self.leave_hop(&caching, cache);
         let (prior, hop, outcome) = self.look_up(cache, &caching, asked);
         caching.outcome.set(Some(outcome));
@@ -196,10 +201,9 @@ impl Transfer {
         let (url, login) = apart(asked.url);
         let mut hop = Hop { method: asked.method.to_vec(), url, asked: now(), ..Hop::default() };
         let asks_for_all = caching.asks_for_all.take();
-        let control = Control::of(asked.fields);
         if let Some(reason) = caching.bypass.or_else(|| caching.reason_of(&asked, &hop.url)) {
             self.cache_note(&format!("bypassed ({reason})"));
-            return (CacheAnswer::Send(Vec::new()), hop, Outcome::Bypass);
+            return (CacheAnswer::Send(RequestAdditions::default()), hop, Outcome::Bypass);
         }
         let who = partition::of_fields(asked.fields);
         let options = format!("{}{login:?} {who}", caching.partition);
@@ -207,7 +211,7 @@ impl Transfer {
         (hop.fields, hop.storable) = (asked.fields.to_vec(), true);
         if asked.method == b"POST" {
             self.cache_note("bypassed (POST)");
-            return (CacheAnswer::Send(Vec::new()), hop, Outcome::Bypass);
+            return (CacheAnswer::Send(RequestAdditions::default()), hop, Outcome::Bypass);
         }
         let range = rules::value(&hop.fields, "Range");
         let wanted = CacheRequest {
@@ -221,8 +225,20 @@ impl Transfer {
         };
         let found = cache.find(&wanted).filter(|found| {
             // The server answers for a coding that is decoded: its bytes are not those of the stored parts.
-            !asks_for_all && !(caching.decodes && found.gap.is_some())
+            !(asks_for_all || caching.decodes && found.gap.is_some())
         });
+        self.serve_or_send(cache, caching, hop, found)
+    }
+
+    /// Decides what a request gets from the stored reply that was found for it, if there is one.
+    fn serve_or_send(
+        &self,
+        cache: &Cache,
+        caching: &Caching,
+        mut hop: Hop,
+        found: Option<CacheHit>,
+    ) -> (CacheAnswer, Hop, Outcome) {
+        let only_if_cached = Control::of(&hop.fields).only_if_cached;
         let whole = found.as_ref().filter(|found| found.gap.is_none());
         let verdict = whole.map(|found| rules::verdict(&hop.fields, found.entry.kept(), now()));
         match (verdict, found) {
@@ -232,23 +248,39 @@ impl Transfer {
                 let outcome = if stale { Outcome::Stale } else { Outcome::Hit };
                 self.cache_note(&format!("{}, {age} seconds old", outcome.name()));
                 self.report_unsent(&hop, outcome);
-                (
-                    CacheAnswer::Serve(stored(&found.entry, found.body, found.selection, Some(age))),
-                    hop,
-                    outcome,
-                )
+                let reply = stored(&found.entry, found.body, found.selection, Some(age));
+                (CacheAnswer::Serve(reply), hop, outcome)
             }
-            (_, Some(found)) if found.gap.is_some() && !control.only_if_cached => {
-                (CacheAnswer::Send(self.request_rest(&mut hop, found)), hop, Outcome::Miss)
-            }
-            _ if control.only_if_cached => {
+            _ if only_if_cached => {
                 self.cache_note("miss, and only-if-cached forbids a request");
                 hop.served = true;
                 self.report_unsent(&hop, Outcome::Miss);
                 (CacheAnswer::Serve(nothing_kept()), hop, Outcome::Miss)
             }
-            (_, found) => (CacheAnswer::Send(self.conditions(&mut hop, found)), hop, Outcome::Miss),
+            (_, Some(found)) if found.gap.is_some() => {
+                let (fields, dictionary) = (self.request_rest(&mut hop, found), None);
+                (CacheAnswer::Send(RequestAdditions { fields, dictionary }), hop, Outcome::Miss)
+            }
+            (_, found) => {
+                let mut additions = match caching.decodes {
+                    true => self.offer_dictionary(cache, &hop),
+                    false => RequestAdditions::default(),
+                };
+                additions.fields.extend(self.conditions(&mut hop, found));
+                (CacheAnswer::Send(additions), hop, Outcome::Miss)
+            }
         }
+    }
+
+    /// Offers a stored reply as a dictionary, if the request accepts codings and its reply will be decoded.
+    fn offer_dictionary(&self, cache: &Cache, hop: &Hop) -> RequestAdditions {
+        let codings = rules::value(&hop.fields, "Accept-Encoding").filter(|_| hop.method == b"GET");
+        let found = codings.and_then(|codings| Some((cache.dictionary(&hop.url, &hop.partition)?, codings)));
+        let Some((mut additions, codings)) = found else { return RequestAdditions::default() };
+        self.cache_note("offers a stored reply as a dictionary");
+        let line = [b"Accept-Encoding: ", &codings[..], b", ", WITH_DICTIONARY.as_bytes()].concat();
+        additions.fields.push(line);
+        additions
     }
 
     /// Returns the lines that make the request conditional, if the stored reply can be revalidated.

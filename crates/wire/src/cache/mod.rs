@@ -2,12 +2,14 @@
 //! stores the responses. Times are seconds since 1970, all by the same clock.
 
 mod control;
+mod dictionary;
 mod parts;
 mod range;
 #[cfg(test)]
 mod tests;
 
 pub use control::Control;
+pub use dictionary::UseAsDictionary;
 pub use parts::{
     Assembly, Piece, RestVerdict, StoredBytes, are_of_one_content, assemble, completes, if_range,
     rest_verdict,

@@ -1,13 +1,17 @@
 //! Brotli (RFC 7932); the work is the crate brotli-decompressor's.
 
-use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use std::rc::Rc;
 
+use brotli_decompressor::{BrotliDecompressStreamWithDictionary, BrotliResult, BrotliState, StandardAlloc};
+
+use super::dictionary::Dictionary;
 use super::{Error, NOTHING, Progress};
 
 pub(super) struct Brotli {
     state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     place: StreamPosition,
     total_out: usize,
+    dictionary: Option<Rc<Dictionary>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -24,7 +28,15 @@ impl Brotli {
         // Large windows are not part of the content coding, and would let a peer request a gigabyte of
         // memory.
         state.large_window = false;
-        Brotli { state, place: StreamPosition::Start, total_out: 0 }
+        Brotli { state, place: StreamPosition::Start, total_out: 0, dictionary: None }
+    }
+
+    /// Returns a decoder for data that was compressed with a dictionary (RFC 9841 section 3.2).
+    pub fn with_dictionary(dictionary: Rc<Dictionary>) -> Brotli {
+        let mut brotli = Brotli::new();
+        let attached = brotli.state.attach_external_dictionary(dictionary.bytes.len());
+        brotli.dictionary = Some(dictionary).filter(|_| attached);
+        brotli
     }
 
     pub fn may_end(&self) -> bool {
@@ -40,7 +52,8 @@ impl Brotli {
         }
         let (mut available_in, mut used) = (input.len(), 0);
         let (mut available_out, mut made) = (output.len(), 0);
-        let result = BrotliDecompressStream(
+        let dictionary = self.dictionary.as_ref().map_or(&[][..], |dictionary| &dictionary.bytes);
+        let result = BrotliDecompressStreamWithDictionary(
             &mut available_in,
             &mut used,
             input,
@@ -48,6 +61,7 @@ impl Brotli {
             &mut made,
             output,
             &mut self.total_out,
+            dictionary,
             &mut self.state,
         );
         match result {

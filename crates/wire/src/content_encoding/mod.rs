@@ -1,17 +1,22 @@
-//! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br and zstd, also
-//! several on top of each other. Compressed octets are fed as they arrive, and decoded ones are pulled in
-//! slices of at most 16 KiB. A reader may stop at any slice, so a decompression bomb needs no more memory
-//! than its window.
+//! Content and transfer codings (RFC 9110 section 8.4, RFC 9659 for zstd): gzip, deflate, br, zstd, and with
+//! a dictionary dcb and dcz (RFC 9842), also several on top of each other. Compressed octets are fed as they
+//! arrive, and decoded ones are pulled in slices of at most 16 KiB. A reader may stop at any slice, so a
+//! decompression bomb needs no more memory than its window.
 //!
 //! As in curl, these deviations are accepted: "deflate" without its zlib header (with up to four stray octets
 //! after it), "gzip" that is really zlib, several zstd frames in a row. A truncated stream is
 //! `Error::Truncated` from `finish`.
 
 mod brotli;
+mod dictionary;
 mod inflate;
 mod zstd;
 
 use std::fmt;
+use std::rc::Rc;
+
+pub use dictionary::{Dictionary, WITH_DICTIONARY};
+use dictionary::{Header, HeaderFault};
 
 /// The value of `Accept-Encoding` if the application requests all codings.
 pub const SUPPORTED: &str = "deflate, gzip, br, zstd";
@@ -38,6 +43,8 @@ pub enum Error {
     Truncated,
     /// More memory would be needed than a peer may ask for.
     TooLarge,
+    /// The data was compressed with another dictionary than the one that was offered.
+    OtherDictionary,
 }
 
 /// The codings of one body.
@@ -59,6 +66,8 @@ enum Coding {
     Inflate(Box<inflate::Inflate>),
     Brotli(Box<brotli::Brotli>),
     Zstd(Box<zstd::Zstd>),
+    /// The header of data that was compressed with a dictionary; what follows it passes.
+    Header(Header),
     /// Fails only when a body arrives: responses to HEAD may name any coding.
     Unknown,
 }
@@ -80,11 +89,20 @@ fn boxed<T>(new: impl FnOnce() -> T) -> Box<T> {
 }
 
 impl Decoder {
-    /// Returns a decoder for the value of the header, several headers joined by commas. Most bodies have no
-    /// coding: the caller's frame must not have room for what this function needs.
+    /// Returns a decoder for the value of the header, several headers joined by commas.
+    pub fn new(list: &str, depth_limit: usize) -> Result<Decoder, Error> {
+        Decoder::with_dictionary(list, depth_limit, None)
+    }
+
+    /// Returns a decoder as [`new`](Self::new) does, for a request that has offered a dictionary. Most bodies
+    /// have no coding: the caller's frame must not have room for what this function needs.
     #[cold]
     #[inline(never)]
-    pub fn new(list: &str, depth_limit: usize) -> Result<Decoder, Error> {
+    pub fn with_dictionary(
+        list: &str,
+        depth_limit: usize,
+        dictionary: Option<&Rc<Dictionary>>,
+    ) -> Result<Decoder, Error> {
         let mut stages = Vec::new();
         for (index, name) in list.split(',').map(str::trim).filter(|name| !name.is_empty()).enumerate() {
             let is = |known: &str| name.eq_ignore_ascii_case(known);
@@ -94,7 +112,7 @@ impl Decoder {
             if is("identity") || is("none") {
                 continue;
             }
-            stages.push(Stage::new(if is("gzip") || is("x-gzip") {
+            let coding = if is("gzip") || is("x-gzip") {
                 Coding::Inflate(boxed(inflate::Inflate::gzip))
             } else if is("deflate") {
                 Coding::Inflate(boxed(inflate::Inflate::deflate))
@@ -102,9 +120,16 @@ impl Decoder {
                 Coding::Brotli(boxed(brotli::Brotli::new))
             } else if is("zstd") {
                 Coding::Zstd(boxed(zstd::Zstd::new))
+            } else if let Some(dictionary) = dictionary.filter(|_| is("dcb") || is("dcz")) {
+                stages.push(Stage::new(match is("dcb") {
+                    true => Coding::Brotli(boxed(|| brotli::Brotli::with_dictionary(dictionary.clone()))),
+                    false => Coding::Zstd(boxed(|| zstd::Zstd::with_dictionary(dictionary))),
+                }));
+                Coding::Header(Header::new(name, dictionary))
             } else {
                 Coding::Unknown
-            }));
+            };
+            stages.push(Stage::new(coding));
         }
         stages.reverse();
         if stages.is_empty() {
@@ -137,6 +162,7 @@ impl Decoder {
             Coding::Inflate(coding) => coding.may_end(),
             Coding::Brotli(coding) => coding.may_end(),
             Coding::Zstd(coding) => coding.may_end(),
+            Coding::Header(header) => header.may_end(),
             Coding::Identity | Coding::Unknown => true,
         });
         if is_done { Ok(()) } else { Err(Error::Truncated) }
@@ -159,6 +185,22 @@ fn pull(stages: &mut [Stage]) -> Result<usize, Error> {
     }
 }
 
+/// Copies as much as there is room for, and returns the length.
+fn pass(input: &[u8], output: &mut [u8]) -> usize {
+    let length = input.len().min(output.len());
+    output[..length].copy_from_slice(&input[..length]);
+    length
+}
+
+impl From<HeaderFault> for Error {
+    fn from(fault: HeaderFault) -> Error {
+        match fault {
+            HeaderFault::NoHeader => Error::Corrupt,
+            HeaderFault::OtherDictionary => Error::OtherDictionary,
+        }
+    }
+}
+
 impl Stage {
     fn new(coding: Coding) -> Stage {
         Stage { coding, input: Vec::new(), used: 0, output: vec![0; SLICE_LIMIT] }
@@ -173,13 +215,17 @@ impl Stage {
         let input = &self.input[self.used..];
         let progress = match &mut self.coding {
             Coding::Identity => {
-                let n = input.len().min(self.output.len());
-                self.output[..n].copy_from_slice(&input[..n]);
-                Progress { used: n, made: n }
+                let passed = pass(input, &mut self.output);
+                Progress { used: passed, made: passed }
             }
             Coding::Inflate(coding) => coding.step(input, &mut self.output)?,
             Coding::Brotli(coding) => coding.step(input, &mut self.output)?,
             Coding::Zstd(coding) => coding.step(input, &mut self.output)?,
+            Coding::Header(header) => {
+                let used = header.take(input)?;
+                let passed = pass(&input[used..], &mut self.output);
+                Progress { used: used + passed, made: passed }
+            }
             Coding::Unknown if input.is_empty() => NOTHING,
             Coding::Unknown => return Err(Error::Unknown),
         };
@@ -200,6 +246,7 @@ impl fmt::Display for Error {
             Error::TrailingData => "Multi-member gzip response not supported",
             Error::Truncated => "Compressed content did not end cleanly, data truncated?",
             Error::TooLarge => "the compressed data needs too much memory",
+            Error::OtherDictionary => "the data was compressed with another dictionary than the offered one",
         })
     }
 }

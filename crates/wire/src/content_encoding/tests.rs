@@ -2,11 +2,13 @@
 //! refused.
 
 use std::io::Write;
+use std::rc::Rc;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-use super::{DEPTH_LIMIT, Decoder, Error, SLICE_LIMIT};
+use super::{DEPTH_LIMIT, Decoder, Dictionary, Error, SLICE_LIMIT};
+use crate::hex;
 
 /// Feeds `input` in pieces of `step` octets.
 fn decode(list: &str, input: &[u8], step: usize) -> Result<Vec<u8>, Error> {
@@ -221,4 +223,87 @@ fn a_bomb_is_decoded_one_slice_at_a_time() {
     let held: usize = decoder.stages.iter().map(|stage| stage.input.capacity()).sum();
     assert!(held <= 4 * SLICE_LIMIT, "{held}");
     assert_eq!(decoder.finish(), Err(Error::Truncated));
+}
+
+/// Dictionary, content and encodings of the web platform tests (fetch/compression-dictionary).
+const WPT_DICTIONARY: &[u8] = b"This is a test dictionary.\n";
+const WPT_CONTENT: &[u8] = b"This is compressed test data using a test dictionary";
+const WPT_SUM: &str = "53969bcf5e960e0edbf0a4bdde6b0b3e9381e156de7f5b91ce8391624270f416";
+const WPT_DCB: &str = "a198018062a44c1ddf12848caec2ca6022076e810514c9b7c3448ebc16e0150eecc1ee34333e0d";
+const WPT_DCZ: &str = "28b52ffd2434f5000098636f6d7072657373656461746120\
+    7573696e67030059f97354462726109e99f2bc";
+
+fn offered(bytes: &[u8]) -> Rc<Dictionary> {
+    Rc::new(Dictionary::new(bytes.to_vec()))
+}
+
+fn decode_with(list: &str, dictionary: &Rc<Dictionary>, input: &[u8], step: usize) -> Result<Vec<u8>, Error> {
+    let mut decoder = Decoder::with_dictionary(list, DEPTH_LIMIT, Some(dictionary))?;
+    let mut out = Vec::new();
+    for piece in input.chunks(step) {
+        decoder.feed(piece);
+        while let Some(slice) = decoder.next_slice()? {
+            out.extend_from_slice(slice);
+        }
+    }
+    decoder.finish()?;
+    Ok(out)
+}
+
+/// Puts the header of a coding before compressed data.
+fn headed(coding: &str, sum: &[u8], data: &str) -> Vec<u8> {
+    let magic: &[u8] = if coding == "dcb" { b"\xffDCB" } else { b"\x5e\x2a\x4d\x18\x20\0\0\0" };
+    [magic, sum, &hex::decode(data.as_bytes()).unwrap()].concat()
+}
+
+#[test]
+fn codings_with_a_dictionary() {
+    let sum = hex::decode(WPT_SUM.as_bytes()).unwrap();
+    let wpt = offered(WPT_DICTIONARY);
+    assert_eq!(wpt.sum, *sum);
+    let dictionary = &sample()[..20_000];
+    let swapped = [&dictionary[10_000..], &dictionary[..10_000]].concat();
+    let large = offered(dictionary);
+    // The last two by the reference encoders: brotli 1.2.1 with a window of 1 KiB, so that the dictionary
+    // lies far outside of it, and zstd 1.5.4.
+    for (coding, offered, data, content) in [
+        ("dcb", &wpt, WPT_DCB, WPT_CONTENT),
+        ("dcz", &wpt, WPT_DCZ, WPT_CONTENT),
+        ("DCB", &large, "a1f870c22f011087d5431f297b00b0a6ec01d046", &*swapped),
+        ("DCZ", &large, "28b52ffd64204d7500000002000d67a6663c349c89c35720b9eeddf7", &*swapped),
+    ] {
+        let input = headed(&coding.to_ascii_lowercase(), &offered.sum, data);
+        for step in [1, 7, 100_000] {
+            let found = decode_with(coding, offered, &input, step);
+            assert!(found.as_deref() == Ok(content), "{coding} {step} {:?}", found.map(|found| found.len()));
+        }
+        for end in 1..input.len() {
+            let found = decode_with(coding, offered, &input[..end], 100_000);
+            assert_eq!(found, Err(Error::Truncated), "{coding} {end}");
+        }
+        assert_eq!(decode_with(coding, offered, b"", 1), Ok(Vec::new()));
+        assert_eq!(decode(coding, &input, 1), Err(Error::Unknown), "{coding}: none was offered");
+        // With another dictionary the data is not decoded, even if its header lies.
+        let other = self::offered(b"another dictionary");
+        assert_eq!(decode_with(coding, &other, &input, 5), Err(Error::OtherDictionary), "{coding}");
+        let lie = headed(&coding.to_ascii_lowercase(), &other.sum, data);
+        assert_ne!(decode_with(coding, &other, &lie, 100_000).as_deref(), Ok(content), "{coding}");
+        for at in 0..4 {
+            let mut bad = input.clone();
+            bad[at] ^= 1;
+            assert_eq!(decode_with(coding, offered, &bad, 1), Err(Error::Corrupt), "{coding} {at}");
+        }
+    }
+    // Both codings in one list, the outer one last.
+    let inner = headed("dcz", &large.sum, "28b52ffd64204d7500000002000d67a6663c349c89c35720b9eeddf7");
+    assert_eq!(decode_with("dcz, gzip", &large, &gzip(&inner), 11).as_deref(), Ok(&*swapped));
+}
+
+#[test]
+fn the_window_may_be_larger_with_a_large_dictionary() {
+    const MIB: u64 = 1 << 20;
+    for (dictionary, limit) in [(0, 8), (6, 8), (16, 20), (1024, 128)] {
+        let found = super::dictionary::window_limit(dictionary * MIB, 8 * MIB);
+        assert_eq!(found, limit * MIB, "{dictionary}");
+    }
 }

@@ -6,8 +6,9 @@
 
 use std::io::Read;
 
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::decoding::{self, BlockDecodingStrategy, FrameDecoder};
 
+use super::dictionary::Dictionary;
 use super::{Error, Progress};
 
 pub(super) struct Zstd {
@@ -21,6 +22,8 @@ pub(super) struct Zstd {
     made: u64,
     /// A block has been decoded, and the decoder may have more output.
     is_full: bool,
+    window_limit: u64,
+    has_dictionary: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,6 +41,13 @@ const WINDOW_LIMIT: u64 = 8 * 1024 * 1024;
 const BLOCK_LIMIT: usize = 128 * 1024;
 const BLOCK_HEADER: usize = 3;
 const CHECKSUM: usize = 4;
+const DICTIONARY_ID: u32 = 1;
+/// A dictionary without content (RFC 8878 section 5): magic number, id, a code of two literals of one bit
+/// each, three tables with one symbol, repeated offsets. ruzstd makes a dictionary only of such bytes.
+const EMPTY_DICTIONARY: [u8; 28] = [
+    0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 128, 0x10, 0xf0, 3, 0xf0, 3, 0xf0, 3, 1, 0, 0, 0, 4, 0, 0, 0, 8, 0,
+    0, 0,
+];
 
 impl Zstd {
     pub fn new() -> Zstd {
@@ -49,7 +59,20 @@ impl Zstd {
             announced: None,
             made: 0,
             is_full: false,
+            window_limit: WINDOW_LIMIT,
+            has_dictionary: false,
         }
+    }
+
+    /// Returns a decoder for data that was compressed with a raw dictionary.
+    pub fn with_dictionary(dictionary: &Dictionary) -> Zstd {
+        let mut raw =
+            decoding::Dictionary::decode_dict(&EMPTY_DICTIONARY).expect("the constant is well-formed");
+        raw.dict_content = dictionary.bytes.clone();
+        let window_limit = dictionary.window_limit(WINDOW_LIMIT);
+        let mut zstd = Zstd { window_limit, has_dictionary: true, ..Zstd::new() };
+        zstd.decoder.add_dict(raw).expect("adding a dictionary does not fail");
+        zstd
     }
 
     pub fn may_end(&self) -> bool {
@@ -108,7 +131,7 @@ impl Zstd {
     fn wanted(&self) -> Result<usize, Error> {
         match self.state {
             State::Skip(_) => Ok(usize::MAX),
-            State::FrameHeader => Ok(frame_header(&self.held)?.length),
+            State::FrameHeader => Ok(frame_header(&self.held, self.window_limit)?.length),
             State::Block => {
                 let &[a, b, c, ..] = self.held.as_slice() else { return Ok(BLOCK_HEADER) };
                 let header = u32::from_le_bytes([a, b, c, 0]);
@@ -125,11 +148,14 @@ impl Zstd {
 
     fn take_unit(&mut self) -> Result<(), Error> {
         if self.state == State::FrameHeader {
-            let header = frame_header(&self.held)?;
+            let header = frame_header(&self.held, self.window_limit)?;
             self.state = match header.skips {
                 Some(length) => State::Skip(length),
                 None => {
                     self.decoder.reset(self.held.as_slice()).map_err(|_| Error::Corrupt)?;
+                    if self.has_dictionary {
+                        self.decoder.force_dict(DICTIONARY_ID).map_err(|_| Error::Corrupt)?;
+                    }
                     self.has_checksum = header.has_checksum;
                     (self.announced, self.made) = (header.content, 0);
                     State::Block
@@ -157,7 +183,7 @@ struct FrameHeader {
 }
 
 /// RFC 8878 section 3.1.
-fn frame_header(held: &[u8]) -> Result<FrameHeader, Error> {
+fn frame_header(held: &[u8], window_limit: u64) -> Result<FrameHeader, Error> {
     let needs = |length| FrameHeader { length, has_checksum: false, content: None, skips: None };
     let Some((magic, rest)) = held.split_first_chunk::<4>() else {
         return Ok(needs(MAGIC.len()));
@@ -196,7 +222,7 @@ fn frame_header(held: &[u8]) -> Result<FrameHeader, Error> {
                 base + base / 8 * u64::from(fields[0] & 7)
             }
         };
-        if window > WINDOW_LIMIT {
+        if window > window_limit {
             return Err(Error::TooLarge);
         }
     }

@@ -541,7 +541,8 @@ impl Response {
         if !codings.is_empty() {
             cold_path();
             let list = String::from_utf8_lossy(&codings).into_owned();
-            let decoder = Decoder::new(&list, DEPTH_LIMIT).map_err(decode_error)?;
+            let dictionary = t.flow.writer.dictionary();
+            let decoder = Decoder::with_dictionary(&list, DEPTH_LIMIT, dictionary).map_err(decode_error)?;
             if !decoder.is_identity() {
                 t.flow.writer.decode(decoder);
             }

@@ -15,7 +15,9 @@ use super::http_transfer::{HttpTransfer, KeptReplies};
 use super::request::{foreseen, method_name, note_method};
 use super::response::Response;
 use super::{conversation, redirect};
-use crate::callbacks::{CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, StoredReply};
+use crate::callbacks::{
+    CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, RequestAdditions, StoredReply,
+};
 use crate::error::{Error, Result};
 use crate::settings::Method;
 use crate::transfer::Transfer;
@@ -32,8 +34,12 @@ pub fn begin(t: &mut HttpTransfer) -> Result<Option<StoredReply>> {
             t.easy.explain(|| Event::Cache(CacheStep::Fresh));
             Some(stored)
         }
-        CacheAnswer::Send(fields) => {
+        CacheAnswer::Send(RequestAdditions { fields, dictionary }) => {
             t.easy.explain(|| Event::Cache(CacheStep::Asked));
+            if dictionary.is_some() {
+                t.easy.explain(|| Event::Cache(CacheStep::Dictionary));
+            }
+            t.flow.writer.set_dictionary(dictionary);
             t.http.kept_replies = Some(Box::new(KeptReplies { fields, ..KeptReplies::default() }));
             None
         }
