@@ -16,7 +16,7 @@ use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
     About, AcquireRequest, Acquired, Ages, AnyConnection, Connection, ConnectionKey, Filter, Granted,
-    HashedKey, Lease, Limits, Pool, ResolveCache,
+    HashedKey, Lease, Limits, Pool,
 };
 use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
@@ -29,7 +29,6 @@ use super::{Connector, guard, tunnel};
 use crate::callbacks::Endpoints;
 use crate::error::{Error, Result};
 use crate::info::Nanos;
-use crate::settings::Text;
 use crate::why::Event;
 
 /// Most connections to a proxy for one tunnel.
@@ -355,10 +354,7 @@ impl Connector {
     ) -> Result<T> {
         let reactor = self.multi.runtime.reactor();
         let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
-        let (host, port) = match first {
-            Some(proxy) => (proxy.host.as_str(), proxy.port),
-            None => (plan.host.as_str(), plan.port),
-        };
+        let (host, port) = plan.first_hop();
         let unix = plan.key.unix.as_ref().or(first.and_then(|p| p.unix.as_ref())).map(UnixSocket::address);
         let local_hosts = match plan.key.socket.local.host_name() {
             Some(name) if unix.is_none() => boxed(|| self.local_hosts(name, plan)).await,
@@ -440,37 +436,13 @@ impl Connector {
             let ends = &self.easy.info.borrow().ends;
             format!("connected to {}:{}", ends.primary_ip(), ends.primary_port())
         });
-        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
-        let host = first.map_or(plan.host.as_str(), |proxy| &proxy.host);
+        let (host, _) = plan.first_hop();
         self.easy.note(|| {
             let info = self.easy.info.borrow();
             let (remote, local) = (&info.ends.primary_ip(), &info.ends.local_ip());
             let (to, from) = (info.ends.primary_port(), info.ends.local_port());
             format!("Established connection to {host} ({remote} port {to}) from {local} port {from} ")
         });
-    }
-
-    /// Returns whether CURLOPT_RESOLVE has given the addresses of the route's first host.
-    pub(super) fn is_pinned(&self, plan: &Plan) -> bool {
-        let first = plan.pre_proxy.as_ref().or(plan.proxy.as_ref());
-        let (host, port) = first.map_or((&plan.host, plan.port), |proxy| (&proxy.host, proxy.port));
-        self.resolve_cache().is_pinned(host, port, self.easy.wildcard_pins.get())
-    }
-
-    /// Puts CURLOPT_RESOLVE entries into the cache before it is queried.
-    pub fn pin_names(&self) -> Result<()> {
-        if !self.easy.settings.borrow().is_set(O::Resolve) {
-            return Ok(());
-        }
-        cold_path();
-        let entries = self.easy.settings.borrow().list(O::Resolve);
-        let cache = self.resolve_cache();
-        let for_all = |entry: &Text| entry.starts_with(b"*:") || entry.starts_with(b"+*:");
-        self.easy.wildcard_pins.set(entries.iter().any(for_all));
-        let now = self.now();
-        let pin = |entry: &Text| cache.pin(&String::from_utf8_lossy(entry), now);
-        let pinned = self.locked(LockData::Dns, || entries.iter().try_for_each(pin));
-        pinned.map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))
     }
 
     /// Returns a connection to the pool; to a shared pool between the share's lock functions.
@@ -500,11 +472,6 @@ impl Connector {
     pub fn retire(&self, lease: impl Into<Lease>) {
         let lease = lease.into();
         self.locked(LockData::Connect, || lease.retire());
-    }
-
-    pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
-        let share = self.easy.share.borrow();
-        share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
     }
 
     /// How old an idle connection may be for this handle.

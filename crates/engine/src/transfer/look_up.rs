@@ -1,9 +1,11 @@
 //! A transfer's name look-ups: which resolver is used, and what the application is notified of.
 
+use std::hint::cold_path;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use net::ResolveCache;
 use net::connection_key::{DohTerms, ResolverTerms};
 use net::resolver::{
     Addresses, Candidates, LocalEnds, LookUpWrapper, Means, QuestionAnswer, ResolveOptions, Servers,
@@ -19,7 +21,7 @@ use super::route::plan::Plan;
 use super::tls_options::doh_tls;
 use crate::easy::Published;
 use crate::error::{Error, Result};
-use crate::settings::Settings;
+use crate::settings::{Settings, Text};
 use crate::share::Share;
 
 /// The lock functions of a share whose names are used.
@@ -119,6 +121,33 @@ impl Connector {
         let published = published.as_ref().filter(|published| published.host.eq_ignore_ascii_case(host))?;
         let here = published.at.iter().find(|(address, _)| at == Some(*address));
         here.or(published.at.first()).map(|(_, list)| list.clone())
+    }
+
+    /// Returns whether CURLOPT_RESOLVE has given the addresses of the route's first host.
+    pub(super) fn is_pinned(&self, plan: &Plan) -> bool {
+        let (host, port) = plan.first_hop();
+        self.resolve_cache().is_pinned(host, port, self.easy.wildcard_pins.get())
+    }
+
+    /// Puts CURLOPT_RESOLVE entries into the cache before it is queried.
+    pub fn pin_names(&self) -> Result<()> {
+        if !self.easy.settings.borrow().is_set(O::Resolve) {
+            return Ok(());
+        }
+        cold_path();
+        let entries = self.easy.settings.borrow().list(O::Resolve);
+        let cache = self.resolve_cache();
+        let for_all = |entry: &Text| entry.starts_with(b"*:") || entry.starts_with(b"+*:");
+        self.easy.wildcard_pins.set(entries.iter().any(for_all));
+        let now = self.now();
+        let pin = |entry: &Text| cache.pin(&String::from_utf8_lossy(entry), now);
+        let pinned = self.locked(LockData::Dns, || entries.iter().try_for_each(pin));
+        pinned.map_err(|e| Error::new(Code::SetoptOptionSyntax, e.message))
+    }
+
+    pub(super) fn resolve_cache(&self) -> Arc<ResolveCache> {
+        let share = self.easy.share.borrow();
+        share.as_ref().and_then(|s| s.resolved()).unwrap_or(&self.multi.resolved).clone()
     }
 
     /// Looks up a name of this machine with the system's resolver, which knows it best (CURLOPT_DOH_URL.md).

@@ -68,6 +68,15 @@ pub fn belonging(key: &ConnectionKey, login: BoundLogin) -> HashedKey {
 }
 
 impl Plan {
+    /// Returns the host and the port to which the socket is connected: those of the first proxy, if there is
+    /// one.
+    pub fn first_hop(&self) -> (&str, u16) {
+        match self.pre_proxy.as_ref().or(self.proxy.as_ref()) {
+            Some(proxy) => (&proxy.host, proxy.port),
+            None => (&self.host, self.port),
+        }
+    }
+
     /// Returns the terms on which a kept reply depends besides its URL. An alternative service answers for
     /// its origin (RFC 7838).
     pub fn of_replies(&self) -> ConnectionKey {
