@@ -14,6 +14,9 @@
  * Connections made with CURLOPT_OPENSOCKETFUNCTION or similar callbacks never enter the pool: they belong to their
  * handle. A share handle with CURL_LOCK_DATA_CONNECT is searched first.
  *
+ * NAMES: warmwire_follow_names() says whether a connection is left when its host's name has moved to other addresses. In a
+ * program with the pool it is.
+ *
  * ROUND TRIPS: warmwire_ftp_pipeline() and warmwire_smtp_pipeline() choose how commands are pipelined; see below.
  *
  * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
@@ -133,6 +136,22 @@ CURL_EXTERN CURLcode warmwire_smtp_pipeline(CURL *easy, long level);
  * with CURLE_WEIRD_SERVER_REPLY if the server accepts an extension that was not offered, and with CURLE_RECV_ERROR if a
  * message cannot be decompressed. Returns CURLE_OK, or CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
 CURL_EXTERN CURLcode warmwire_websocket(CURL *easy, long bits);
+
+/* Says whether a handle follows names: 1 yes, 0 no. When the answer of the look-up is stale that led to an open connection, the
+ * name is looked up again before the next transfer uses that connection. If the name does not resolve any more to the
+ * connection's address, the connection is closed and a new one is opened. Transfers in progress on it go on. The transfer waits
+ * for the look-up, at most 250 milliseconds. If it fails, is late, or finds no address at all, the connection is used.
+ *
+ * An answer is stale after its time to live, if the name server gave one, or after CURLOPT_DNS_CACHE_TIMEOUT, 60 seconds by
+ * default, whichever comes first. The name is that of the first host on the way: the proxy's, if there is one. Nothing is
+ * looked up for addresses in URLs, for those of CURLOPT_RESOLVE, for unix sockets, and for sockets that the application's
+ * functions opened or configured.
+ *
+ * -1 selects the choice in the environment variable WARMWIRE_FOLLOW_NAMES (yes or no), or else the default: yes if the
+ * process-wide pool or that of the user is on, otherwise no, as in curl. curl_easy_reset() resets to -1,
+ * curl_easy_duphandle() copies the choice. warmwire_why() reports a connection that was left. Returns CURLE_OK, or
+ * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number. */
+CURL_EXTERN CURLcode warmwire_follow_names(CURL *easy, long on);
 
 /* Binds a handle to the policy in a file: the schemes, hosts, ports and addresses that its transfers may reach. The guide
  * describes the file. Each address is judged when a socket is connected to it, also after redirects, for proxies, for

@@ -57,6 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("STALL_LIMIT_MS", options::STALL_LIMIT_MS)?;
     module.add("EXPLAIN", options::EXPLAIN)?;
     module.add("ACCESS_POLICY", options::ACCESS_POLICY)?;
+    module.add("FOLLOW_NAMES", options::FOLLOW_NAMES)?;
     module.add("CURL_VERSION", warmwire::CURL_VERSION)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

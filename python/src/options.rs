@@ -23,6 +23,9 @@ pub const EXPLAIN: i32 = -2;
 /// The number that stands for the file of a policy.
 pub const ACCESS_POLICY: i32 = -3;
 
+/// The number that stands for leaving a connection when the name of its host has moved.
+pub const FOLLOW_NAMES: i32 = -4;
+
 /// The options of a list.
 pub struct Options {
     pub list: Vec<(EasyOption, Value)>,
@@ -32,11 +35,13 @@ pub struct Options {
     pub explain: bool,
     /// The policy that it must satisfy.
     pub access_policy: Option<AccessPolicy>,
+    /// Whether it leaves a connection when the name of its host has moved.
+    pub follow_names: Option<bool>,
 }
 
-/// Reads options as (number, value), and the three that libcurl does not have.
+/// Reads options as (number, value), and the four that libcurl does not have.
 pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
-    let (mut stall_limit, mut explain, mut access_policy) = (None, false, None);
+    let (mut stall_limit, mut explain, mut access_policy, mut follow_names) = (None, false, None, None);
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {
         let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
@@ -53,11 +58,15 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
             access_policy = Some(AccessPolicy::read(file).map_err(invalid_policy)?);
             continue;
         }
+        if number == FOLLOW_NAMES {
+            follow_names = Some(given.extract()?);
+            continue;
+        }
         let option = EasyOption::from_id(number)
             .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
         options.push((option, value(option, &given)?));
     }
-    Ok(Options { list: options, stall_limit, explain, access_policy })
+    Ok(Options { list: options, stall_limit, explain, access_policy, follow_names })
 }
 
 /// An error in the form of those of a transfer that could not start: curl's code and a message.

@@ -68,6 +68,10 @@ impl Upload {
             Some(policy) => client.access_policy(policy),
             None => client,
         };
+        let client = match options.follow_names {
+            Some(yes) => client.follow_names(yes),
+            None => client,
+        };
         let client = client.build().map_err(|error| refused(&error))?;
         let pause = Duration::try_from_secs_f64(pause).map_err(|e| PyValueError::new_err(e.to_string()))?;
         let mut upload =

@@ -103,6 +103,7 @@ impl Watcher {
                 .map_err(|code| refused(Failure { code, message: option.name().to_owned() }))?;
         }
         like.easy().set_access_policy(options.access_policy);
+        like.easy().set_follow_names(options.follow_names);
         self.with(py, |inner| inner.watcher.add_like(url, like.easy()).map_err(refused))
     }
 

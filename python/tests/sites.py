@@ -27,13 +27,13 @@ class Site(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, reply, tls=None):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, reply, tls=None, at=("127.0.0.1", 0)):
+        super().__init__(at, Handler)
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.lock, self.now, self.most, self.seen = threading.Lock(), 0, 0, []
         self._reply = reply
-        self.root = f"http{'s' if tls else ''}://127.0.0.1:{self.server_address[1]}"
+        self.root = f"http{'s' if tls else ''}://{at[0]}:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def reply(self, handler):
@@ -47,14 +47,15 @@ class Site(http.server.ThreadingHTTPServer):
 
 
 class NameServer:
-    """A name server that knows no name: it answers one question after the other with NXDOMAIN, ``seconds`` after it."""
+    """A name server that answers one question after the other, ``seconds`` after it. It knows no name (NXDOMAIN), unless it has a
+    ``place``: then each name has that address, for a second."""
 
-    def __init__(self, seconds=0):
+    def __init__(self, seconds=0, place=None):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         self._socket.bind(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
-        self.questions, self._seconds = 0, seconds
+        self.questions, self._seconds, self.place = 0, seconds, place
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self):
@@ -62,8 +63,16 @@ class NameServer:
             question, client = self._socket.recvfrom(512)
             self.questions += 1
             time.sleep(self._seconds)
-            # RFC 1035, section 4.1.1: a reply of a recursive server with code 3, and the question again.
-            self._socket.sendto(question[:2] + b"\x81\x83" + question[4:6] + bytes(6) + question[12:], client)
+            self._socket.sendto(self._reply(question), client)
+
+    def _reply(self, question):
+        # RFC 1035, section 4.1.1: a reply of a recursive server, and the question again.
+        if self.place is None:
+            return question[:2] + b"\x81\x83" + question[4:6] + bytes(6) + question[12:]
+        end = question.index(0, 12) + 5
+        is_v4 = question[end - 4 : end - 2] == b"\0\1"
+        record = b"\xc0\x0c\0\1\0\1\0\0\0\1\0\4" + socket.inet_aton(self.place) if is_v4 else b""
+        return question[:2] + b"\x81\x80\0\1\0" + bytes([is_v4]) + bytes(4) + question[12:end] + record
 
 
 def answer(handler, body, status=200, **fields):

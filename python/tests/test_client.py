@@ -18,7 +18,7 @@ from hashlib import sha256
 import pytest
 import warmwire
 from patterns import pattern
-from sites import Site, answer, tunnel
+from sites import NameServer, Site, answer, tunnel
 
 
 def descriptors():
@@ -505,6 +505,23 @@ def test_an_access_policy_judges_redirects_and_proxies(http, tmp_path):
     assert "refuses address 10.1.2.3" in refusal(lambda: client.get(site.root))
     assert client.get(site.root, follow_redirects=False).status_code == 302
     assert "proxy" in refusal(lambda: client.get("http://host.example/", proxy=http.root))
+
+
+def test_a_connection_is_left_when_its_name_moves():
+    first = Site(lambda handler: answer(handler, b"first"))
+    port = first.server_address[1]
+    second = Site(lambda handler: answer(handler, b"second"), at=("127.0.0.2", port))
+    for follows, last in ((True, "second"), (None, "first"), (False, "first")):
+        names = NameServer(place="127.0.0.1")
+        options = {"DNS_SERVERS": names.address}
+        with warmwire.Client(follow_names=follows, options=options, pool=warmwire.Pool()) as client:
+            assert client.get(f"http://a.example:{port}/").text == "first"
+            names.place = "127.0.0.2"
+            time.sleep(1.1)
+            reply = client.get(f"http://a.example:{port}/", explain=True)
+            assert reply.text == last
+            assert ("name-moved" in str(reply.why.json())) == bool(follows)
+    assert len(second.seen) == 1
 
 
 def test_an_access_policy_that_is_no_policy_is_an_error(http, tmp_path):

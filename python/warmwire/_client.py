@@ -39,7 +39,8 @@ class Client(Settings):
     ``timeout`` is seconds, a pair, a :class:`Timeout`, or None for no limit; the default is 30 seconds to connect, and 30 without a
     byte. ``verify`` is a bool, a file or folder of certificates, or an :class:`ssl.SSLContext`; ``cert`` is a file, or
     (certificate, key[, password]); ``proxy`` is a URL or a mapping of patterns; ``access_policy`` is a
-    file that says what transfers may reach; ``options`` are curl's, by name: ``{"TCP_KEEPALIVE": 1}``.
+    file that says what transfers may reach; with ``follow_names`` a connection is left when its host's name has moved to other
+    addresses; ``options`` are curl's, by name: ``{"TCP_KEEPALIVE": 1}``.
 
     >>> with warmwire.Client(headers={"X-Key": "1"}, follow_redirects=True) as client:
     ...     client.get("https://example.com/").status_code

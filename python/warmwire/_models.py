@@ -36,6 +36,7 @@ USER_AGENT = f"warmwire/{_native.__version__}"
 _STALL_LIMIT = _native.STALL_LIMIT_MS
 _EXPLAIN = _native.EXPLAIN
 _ACCESS_POLICY = _native.ACCESS_POLICY
+_FOLLOW_NAMES = _native.FOLLOW_NAMES
 _LONGEST = 2**31 - 1
 _ACCEPT_ENCODING = "deflate, gzip, br, zstd"
 _BASIC, _DIGEST, _NEGOTIATE, _NTLM, _BEARER = 1, 2, 4, 8, 64

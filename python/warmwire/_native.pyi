@@ -6,6 +6,7 @@ CURL_VERSION: str
 STALL_LIMIT_MS: int
 EXPLAIN: int
 ACCESS_POLICY: int
+FOLLOW_NAMES: int
 __version__: str
 
 def codes() -> list[tuple[int, str, str]]: ...

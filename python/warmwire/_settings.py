@@ -20,6 +20,7 @@ from ._models import (
     _ENCODING,
     _EXPLAIN,
     _FOLLOW,
+    _FOLLOW_NAMES,
     _MAX_REDIRS,
     _NOSIGNAL,
     _OBEY_CODE,
@@ -83,6 +84,7 @@ class Settings:
         cert: CertTypes | None = None,
         http_version: str | None = None,
         access_policy: Path | None = None,
+        follow_names: bool | None = None,
         trust_env: bool = True,
         event_hooks: Mapping[str, list[Callable[[Any], Any]]] | None = None,
         transport: Transport | None = None,
@@ -117,6 +119,7 @@ class Settings:
             *tls_options(verify, cert),
             *version_options(http_version),
             *policy_options(access_policy),
+            *([] if follow_names is None else [(_FOLLOW_NAMES, follow_names)]),
             *self.limits.options(),
             *(named_option(name, value) for name, value in (options or {}).items()),
         ]

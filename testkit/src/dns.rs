@@ -31,7 +31,8 @@ pub struct ReceivedQuery {
 /// A scripted reply.
 #[derive(Clone, Debug)]
 pub enum DnsAnswer {
-    /// Records: owner (empty for the queried name), type and data, each with a TTL of a minute.
+    /// Records: owner (empty for the queried name), type and data, each with a TTL of a minute unless
+    /// `Lasting` says another.
     Records(Vec<(&'static str, u16, Vec<u8>)>),
     /// A response code, without records.
     Code(u8),
@@ -42,6 +43,8 @@ pub enum DnsAnswer {
     AfterForgery(Vec<u8>),
     /// That reply after this delay; other queries are answered meanwhile.
     Late(Duration, Box<DnsAnswer>),
+    /// That reply, whose records have a TTL of so many seconds.
+    Lasting(u32, Box<DnsAnswer>),
     /// With the name in lower case, whatever the case of the query.
     LowerCase(Vec<u8>),
 }
@@ -169,15 +172,26 @@ impl Answering {
         let kind = u16::from_be_bytes([message[end], message[end + 1]]);
         let extended = message[11] == 1;
         let asked = ReceivedQuery { name, kind, by_stream, extended, from, message: message.to_vec() };
-        let (late, says) = match (self.handler)(&asked) {
-            DnsAnswer::Late(by, says) => (by, *says),
-            says => (Duration::ZERO, says),
-        };
+        let (mut late, mut ttl) = (Duration::ZERO, 60);
+        let mut says = (self.handler)(&asked);
+        loop {
+            says = match says {
+                DnsAnswer::Late(by, inner) => {
+                    late += by;
+                    *inner
+                }
+                DnsAnswer::Lasting(seconds, inner) => {
+                    ttl = seconds;
+                    *inner
+                }
+                _ => break,
+            };
+        }
         self.record.lock().expect("no thread panics with it").push(asked);
         let mut question = message[..end + 4].to_vec();
         (question[2], question[3], question[11]) = (0x81, 0x80, 0);
         let replies = match says {
-            DnsAnswer::Silence | DnsAnswer::Late(..) => Vec::new(),
+            DnsAnswer::Silence | DnsAnswer::Late(..) | DnsAnswer::Lasting(..) => Vec::new(),
             DnsAnswer::Code(code) => {
                 question[3] |= code;
                 vec![question]
@@ -186,14 +200,14 @@ impl Answering {
                 question[2] |= 2;
                 vec![question]
             }
-            DnsAnswer::Records(records) => vec![with(question, &records)],
+            DnsAnswer::Records(records) => vec![with(question, ttl, &records)],
             DnsAnswer::LowerCase(data) => {
                 question[12..end].make_ascii_lowercase();
-                vec![with(question, &[("", kind, data)])]
+                vec![with(question, ttl, &[("", kind, data)])]
             }
             DnsAnswer::AfterForgery(data) => {
-                let honest = with(question.clone(), &[("", kind, data)]);
-                let mut forged = with(question, &[("", kind, vec![9; 4])]);
+                let honest = with(question.clone(), ttl, &[("", kind, data)]);
+                let mut forged = with(question, ttl, &[("", kind, vec![9; 4])]);
                 forged[0] ^= 1;
                 vec![forged, honest]
             }
@@ -202,7 +216,7 @@ impl Answering {
     }
 }
 
-fn with(mut message: Vec<u8>, records: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
+fn with(mut message: Vec<u8>, ttl: u32, records: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
     message[7] = records.len() as u8;
     for (owner, kind, data) in records {
         match owner.is_empty() {
@@ -210,7 +224,8 @@ fn with(mut message: Vec<u8>, records: &[(&str, u16, Vec<u8>)]) -> Vec<u8> {
             false => message.extend(wire_name(owner)),
         }
         message.extend(kind.to_be_bytes());
-        message.extend([0, 1, 0, 0, 0, 60]);
+        message.extend([0, 1]);
+        message.extend(ttl.to_be_bytes());
         message.extend((data.len() as u16).to_be_bytes());
         message.extend(data);
     }

@@ -188,6 +188,22 @@ pub unsafe extern "C-unwind" fn warmwire_websocket(easy: *mut c_void, bits: c_lo
 }
 
 /// # Safety
+/// `easy` is an easy handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_follow_names(easy: *mut c_void, on: c_long) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let chosen = match on {
+            -1 => None,
+            0 => Some(false),
+            1 => Some(true),
+            _ => return Err(Code::BadFunctionArgument),
+        };
+        handle.easy.state().settings.borrow_mut().set_follow_names(chosen);
+        Ok(())
+    })
+}
+
+/// # Safety
 /// `easy` is an easy handle; `file` is NULL or a string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn warmwire_policy(easy: *mut c_void, file: *const c_char) -> c_int {

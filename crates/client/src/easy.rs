@@ -108,6 +108,12 @@ impl Easy {
         self.0.state().settings.borrow_mut().set_policy(policy.map(AccessPolicy::into_inner));
     }
 
+    /// Sets whether coming transfers leave a connection whose host's name has moved to other addresses.
+    /// `None` leaves it to `WARMWIRE_FOLLOW_NAMES` and the pool.
+    pub fn set_follow_names(&self, follow: Option<bool>) {
+        self.0.state().settings.borrow_mut().set_follow_names(follow);
+    }
+
     /// Sets whether a coming upload continues where the server says that the last one of this handle ended,
     /// if that was cut, and forgets what is known of the last one. URL and source must then be those of the
     /// last one. The callbacks must be able to seek, or else the source must be at its start.

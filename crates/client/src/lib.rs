@@ -217,6 +217,7 @@ pub mod url {
 #[doc(hidden)]
 pub mod process_pool {
     pub use broker::{Client as Broker, Parked, Status, run_broker};
+    pub use engine::follow_names;
     pub use engine::process_pool::{Pool, choose, give_all, without_helper};
 }
 

@@ -44,7 +44,7 @@ pub use error::{Error, Result};
 pub use multi::Multi;
 pub use settings::{
     Choices, FtpPipelining, ProxiedSchemes, ProxyRule, Settings, SmtpPipelining, TlsLibrary,
-    WebSocketOptions, bind_program, read_policy,
+    WebSocketOptions, bind_program, follow_names, read_policy,
 };
 pub use share::Share;
 

@@ -45,6 +45,8 @@ mod mail_pipelining;
 #[cfg(unix)]
 mod meddling;
 #[cfg(unix)]
+mod moved_names;
+#[cfg(unix)]
 mod mqtt;
 #[cfg(unix)]
 mod name_servers;

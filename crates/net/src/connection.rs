@@ -1,6 +1,7 @@
 //! A connection: its carrier, its key, and the memory of its protocol. Plain `Send` data.
 
 use std::any::Any;
+use std::cell::Cell;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Waker};
@@ -30,6 +31,9 @@ pub struct About {
     pub tls: Option<Arc<TlsInfo>>,
     /// Its server's last answer was one of HTTP/1.0: requests speak it here.
     pub answers_http10: bool,
+    /// When the answer becomes stale that named the address of its peer; `None` if the address was given, or
+    /// is no host's. The name is looked up again before a later use, where handles follow names.
+    pub address_fresh_until: Cell<Option<Instant>>,
     /// Whether it is still there.
     pub presence: Presence,
 }
@@ -39,6 +43,11 @@ pub struct About {
 pub struct Presence(Weak<()>);
 
 impl About {
+    /// Returns whether the answer that named the peer's address is stale.
+    pub fn is_address_stale(&self, now: Instant) -> bool {
+        self.address_fresh_until.get().is_some_and(|until| now >= until)
+    }
+
     /// Returns whether QUIC carries the connection.
     pub(crate) fn is_by_quic(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.alpn.as_deref() == Some(ALPN))
@@ -130,7 +139,16 @@ impl<C: Carrier + ?Sized + 'static> Connection<C> {
         let present = Arc::new(());
         let presence = Presence(Arc::downgrade(&present));
         Connection {
-            about: About { id: 0, key, endpoints, socket, tls, answers_http10: false, presence },
+            about: About {
+                id: 0,
+                key,
+                endpoints,
+                socket,
+                tls,
+                answers_http10: false,
+                address_fresh_until: Cell::new(None),
+                presence,
+            },
             carrier,
             created: now,
             last_used: now,
@@ -313,6 +331,13 @@ macro_rules! either {
     };
 }
 
+impl AnyConnection {
+    /// Returns the public description of the connection.
+    pub fn about(&self) -> &About {
+        either!(self, c => &c.about)
+    }
+}
+
 impl PoolKey for HashedKey {
     type Origin = Origin;
 
@@ -326,11 +351,11 @@ impl Pooled for AnyConnection {
     type Listed = Listed;
 
     fn key(&self) -> &HashedKey {
-        either!(self, c => &c.about.key)
+        &self.about().key
     }
 
     fn number(&self) -> u64 {
-        either!(self, c => c.about.id)
+        self.about().id
     }
 
     fn set_number(&mut self, number: u64) {
@@ -370,7 +395,7 @@ impl Pooled for AnyConnection {
     }
 
     fn is_for_one_use(&self) -> bool {
-        either!(self, c => c.about.key.by_ticket)
+        self.about().key.by_ticket
     }
 
     fn is_alive(&mut self) -> bool {

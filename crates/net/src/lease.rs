@@ -36,6 +36,22 @@ pub enum ByCarrier {
 }
 
 impl Granted {
+    /// Returns the public description of the connection.
+    pub fn about(&self) -> &About {
+        match self {
+            pool::Lease::Whole(whole) => whole.held().about(),
+            pool::Lease::Stream(share) => share.session.about(),
+        }
+    }
+
+    /// Closes politely, as [`Lease::retire`] does.
+    pub fn retire(self) {
+        match self.by_carrier() {
+            ByCarrier::Bytes(lease) => lease.retire(),
+            ByCarrier::Quic(whole) => whole.retire(),
+        }
+    }
+
     /// Returns the lease as what its connection was opened for.
     pub fn by_carrier(self) -> ByCarrier {
         match self {

@@ -134,15 +134,18 @@ pub(crate) async fn drive<R, C>(
     .await
 }
 
-/// Returns the remains to the pool: an idle connection with its session, or a closed one.
+/// Returns the remains to the pool: an idle connection with its session, or a closed one. Facts that the
+/// session's description has learnt go back to that of the connection.
 pub(crate) fn give_back<M: Memory<C>, C: Carrier + ?Sized + 'static>(
     whole: &RefCell<Option<WholeConnection<C>>>,
+    about: &About,
     left: Rested<M, C>,
     around: Option<&ReturnWrapper>,
 ) where
     Box<Connection<C>>: pool::PooledAs<AnyConnection>,
 {
     let Some(mut whole) = whole.take() else { return };
+    left.connection.about.address_fresh_until.set(about.address_fresh_until.get());
     whole.restore(left.connection);
     let stays = left.session.is_some();
     whole.connection().state = left.session.map(|session| Box::new(session) as Box<dyn Memory<C>>);

@@ -173,6 +173,7 @@ fn another_process_goes_on_with_a_connection() {
     let (mut peer, client) = listener.accept().unwrap();
     first.end();
     broker.wait_for(1);
+    let fresh_until = Instant::now() + Duration::from_secs(50);
     for round in 0..3 {
         let process = Process::new(&broker);
         assert!(process.find(&of_host("host.test", 2)).is_none());
@@ -181,6 +182,10 @@ fn another_process_goes_on_with_a_connection() {
         assert!(lease.is_reused(), "CURLINFO_NUM_CONNECTS is 0");
         assert_eq!((about.endpoints.remote, about.endpoints.local), (Some(to), Some(client)));
         assert_eq!(lease.whole().unwrap().connection().uses, 2 + round);
+        let known = about.address_fresh_until.get();
+        let apart = |known: Instant| known.max(fresh_until) - known.min(fresh_until);
+        assert_eq!(known.map(|known| apart(known) < Duration::from_secs(1)), (round > 0).then_some(true));
+        lease.about().address_fresh_until.set(Some(fresh_until));
         assert_eq!(echo(&process, &mut lease, &mut peer, b"line\n"), b"line\n");
         assert!(Process::new(&broker).find(&key).is_none(), "it has one owner");
         lease.release();

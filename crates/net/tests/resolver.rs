@@ -72,6 +72,36 @@ fn family(ip_version: IpVersion) -> ResolveOptions {
     ResolveOptions { ip_version, ..ResolveOptions::default() }
 }
 
+/// The lifetime of an answer, which the system gives without one, is that of the cache.
+#[test]
+fn an_answer_says_when_it_becomes_stale() {
+    let (rt, all) = (runtime(), counting());
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    let rows = [
+        ("name", seconds(60), seconds(60), true),
+        ("later", seconds(3600), seconds(3600), true),
+        ("at-once", seconds(0), seconds(1), true),
+        ("forever", None, None, true),
+        ("nobody", seconds(60), None, true),
+        ("again", seconds(60), None, false),
+        ("10.0.0.7", seconds(60), None, false),
+    ];
+    for (name, ttl, wanted, is_answered) in rows {
+        let means = Means::system(&all.resolver, &all.cache, rt.reactor());
+        let options = ResolveOptions { ttl, ..ResolveOptions::default() };
+        let before = rt.reactor().now();
+        let (until, answered) = block_on(&rt, async move {
+            let mut stream = Candidates::look_up(&means, (name, 80), &options).unwrap();
+            while stream.next().await.is_some() {}
+            (stream.fresh_until(), [Family::V4, Family::V6].map(|family| stream.has_answered(family)))
+        });
+        let left = until.map(|until| until - before);
+        let is_late = left.is_some_and(|left| left > wanted.unwrap() + Duration::from_secs(5));
+        assert_eq!((left.is_some(), left >= wanted, is_late), (wanted.is_some(), true, false), "{name}");
+        assert_eq!(answered, [is_answered; 2], "{name}");
+    }
+}
+
 #[test]
 fn names_asked_for_at_once_are_asked_once() {
     let (rt, all) = (runtime(), counting());

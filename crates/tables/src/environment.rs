@@ -97,6 +97,9 @@ variables! {
     POOL: Values::Word(&["process", "user", "off", "no", "none", "0"]), "off", PROGRAMS,
         "The pool of idle connections behind the handles. With process, connections outlive their handles. \
          With user, they outlive the process, as with --pool.";
+    FOLLOW_NAMES: Values::Word(&["yes", "no"]), "yes with WARMWIRE_POOL, otherwise no", PROGRAMS,
+        "Whether a connection is left when its host's name does not resolve to its address any more. See \
+         warmwire_follow_names(3).";
     POLICY: Values::Any("a file"), "no policy", PROGRAMS,
         "The policy that says which schemes, hosts, ports and addresses may be reached, as with --policy. It \
          is read at the first transfer. If it cannot be read or has an error, every transfer fails.";

@@ -13,9 +13,10 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 18] = [
+pub const OWN_EXPORTS: [&str; 19] = [
     "warmwire_close",
     "warmwire_each",
+    "warmwire_follow_names",
     "warmwire_ftp_pipeline",
     "warmwire_open",
     "warmwire_policy",

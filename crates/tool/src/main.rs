@@ -126,6 +126,7 @@ fn run(words: &[Bytes]) -> i32 {
     if let Some(kind) = globals.pool {
         process_pool::choose(kind);
     }
+    globals.follow_names.into_iter().for_each(process_pool::follow_names);
     if let Err(text) = apply_policy(&globals) {
         messages.error(&text);
         return raw::Code::RemoteAccessDenied.id();

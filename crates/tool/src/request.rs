@@ -272,6 +272,8 @@ pub struct Globals {
     /// The command of `--exec`.
     pub exec: Option<Bytes>,
     pub fail_early: bool,
+    /// `--follow-names`; `None` leaves it to the pool.
+    pub follow_names: Option<bool>,
     pub har: Option<Bytes>,
     pub libcurl: Option<Bytes>,
     pub no_progress: bool,
@@ -324,6 +326,7 @@ impl Default for Globals {
             dry_run: false,
             exec: None,
             fail_early: false,
+            follow_names: None,
             har: None,
             libcurl: None,
             no_progress: false,

@@ -71,6 +71,22 @@ impl HttpServer {
         HttpServer::start(Config::default()).expect("loopback has a free port")
     }
 
+    /// Starts two plain servers at one port of 127.0.0.1 and of 127.0.0.2, for a name that moves from the
+    /// first to the second.
+    pub fn twins(first: Option<Handler>, second: Option<Handler>) -> (HttpServer, HttpServer) {
+        for _ in 0..100 {
+            let config = Config { handler: first.clone(), ..Config::default() };
+            let here = HttpServer::start(config).expect("loopback has a free port");
+            let address = Some(SocketAddr::from(([127, 0, 0, 2], here.port())));
+            let config = Config { address, handler: second.clone(), ..Config::default() };
+            // Another test may use the port there.
+            if let Ok(there) = HttpServer::start(config) {
+                return (here, there);
+            }
+        }
+        panic!("no port is free at both addresses");
+    }
+
     /// Starts a server with TLS.
     pub fn tls(config: Arc<ServerConfig>) -> HttpServer {
         HttpServer::start(Config { tls: Some(config), ..Config::default() })

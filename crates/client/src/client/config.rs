@@ -294,6 +294,22 @@ macro_rules! client_settings {
                 self
             }
 
+            /// Sets whether a connection is left when its host's name has moved to other addresses. If the
+            /// answer of the look-up that led to an open connection is stale, the name is looked up again
+            /// before the next request uses the connection. By default `WARMWIRE_FOLLOW_NAMES` decides, or
+            /// else the [`pool`](Self::pool): yes with that of the process and that of the user.
+            ///
+            /// ```
+            /// # fn main() -> Result<(), warmwire::Error> {
+            /// let client = warmwire::Client::builder().follow_names(true).build()?;
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn follow_names(mut self, yes: bool) -> Self {
+                self.config.options.choices.follow_names = Some(yes);
+                self
+            }
+
             /// Trusts these authorities in addition to the system's.
             pub fn add_root_certificate(mut self, certificate: tls::Certificate) -> Self {
                 self.config.add_root(certificate);

@@ -1,4 +1,5 @@
-//! Choices for one handle that no option of curl's expresses: the TLS library, and proxies by scheme.
+//! Choices for one handle that no option of curl's expresses: the TLS library, proxies by scheme, and whether
+//! names are followed.
 
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ pub struct Choices {
     /// Proxies in the order in which they are tried. They replace the environment's variables; an empty list
     /// is no proxy. CURLOPT_PROXY overrides them.
     pub proxies: Option<Arc<[ProxyRule]>>,
+    /// Whether a connection is left when the name of its host has moved to other addresses. `None` is the
+    /// choice of the process, or else yes where a pool outlives the handle.
+    pub follow_names: Option<bool>,
 }
 
 /// A proxy for the URLs of some schemes.
@@ -92,7 +96,7 @@ mod tests {
                 rule(ProxiedSchemes::Http, "http://plain:1", ""),
                 rule(ProxiedSchemes::All, "socks5h://rest:1", "here.test"),
             ])),
-            tls: None,
+            ..Choices::default()
         };
         for (scheme, host, wanted) in [
             (Scheme::Https, "far.test", "http://secure:1"),
@@ -106,7 +110,7 @@ mod tests {
             assert_eq!(choices.proxy_for(&scheme, host), Some(wanted), "{scheme:?} {host}");
         }
         assert_eq!(Choices::default().proxy_for(&Scheme::Http, "far.test"), None);
-        let none = Choices { proxies: Some(Arc::from([])), tls: None };
+        let none = Choices { proxies: Some(Arc::from([])), ..Choices::default() };
         assert_eq!(none.proxy_for(&Scheme::Http, "far.test"), Some(""));
     }
 }

@@ -6,6 +6,7 @@
 
 mod choices;
 pub mod ech;
+mod following;
 mod numbers;
 pub mod option_map;
 mod pipelining;
@@ -27,6 +28,8 @@ use tables::easy_option::{NumberRule, PointerRule, RequestMethod, Rule, TextRule
 use tables::{Code, EasyOption as O, Scheme};
 
 pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
+pub use following::follow_names;
+pub(crate) use following::process_follows_names;
 pub use pipelining::{FtpPipelining, SmtpPipelining};
 pub use policy::{bind_program, read_policy};
 pub use support::{HTTP2_BUILT, HTTP3_BUILT, SCHEMES_BUILT, SCHEMES_KNOWN, WITHOUT_HTTP3, answer};
@@ -234,6 +237,11 @@ impl Settings {
             self.uncommon.choices = choices.clone();
             self.changed_entirely();
         }
+    }
+
+    /// Sets whether the handle leaves a connection whose host's name has moved (`warmwire_follow_names`).
+    pub fn set_follow_names(&mut self, follow_names: Option<bool>) {
+        self.set_choices(&Choices { follow_names, ..self.choices().clone() });
     }
 
     /// Returns the choices that [`set_choices`](Self::set_choices) stored.

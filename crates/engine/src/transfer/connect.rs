@@ -15,8 +15,8 @@ use net::quic::Purpose;
 use net::resolver::{Candidates, ResolveOptions};
 use net::tls::TlsInfo;
 use net::{
-    About, AcquireRequest, Acquired, Ages, AnyConnection, Connection, ConnectionKey, Filter, Granted,
-    HashedKey, Lease, Limits, Pool,
+    About, AcquireRequest, Acquired, Ages, AnyConnection, Carrier, Connection, ConnectionKey, Filter,
+    Granted, HashedKey, Lease, Limits, Pool,
 };
 use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
@@ -43,11 +43,13 @@ pub(super) struct Opening {
     pub deadline: Instant,
     /// A look-up of the first host that has started.
     names: Cell<Option<Box<Candidates>>>,
+    /// When the answer becomes stale that named the address of the connection.
+    address_fresh_until: Cell<Option<Instant>>,
 }
 
 impl Opening {
     fn new(started: Instant, deadline: Instant) -> Opening {
-        Opening { started, deadline, names: Cell::new(None) }
+        Opening { started, deadline, names: Cell::new(None), address_fresh_until: Cell::new(None) }
     }
 }
 
@@ -89,12 +91,7 @@ impl Connector {
         let opened = plan.opened.as_ref().filter(|_| !fresh);
         let (ages, refusal) = (self.ages(), Some(&Cell::new(None)));
         let streams = plan.may_have_streams() && self.multi.streams.multiplexes();
-        let patience = match (streams, plan.is_ssh()) {
-            // Logging in costs more than waiting for a channel of a connection that is logging in.
-            (true, true) => net::ssh::CHANNELS - 1,
-            (true, false) if self.on(O::PipeWait) => usize::MAX,
-            _ => 0,
-        };
+        let patience = self.patience(&plan, streams);
         let by_tcp = !plan.heeds_records && plan.quic() == Quic::No;
         let wish = AcquireRequest { key: &plan.key, fresh, streams, by_tcp, patience, ages, owner, refusal };
         let at_once = || {
@@ -106,12 +103,14 @@ impl Connector {
         };
         let (now, found) = self.locked(LockData::Connect, at_once);
         let (now, lease) = match found {
-            Some(Acquired::Reused(lease)) => (now, self.reused(&plan, lease, started, now)),
-            missed => {
+            Some(Acquired::Reused(lease)) if !self.is_name_check_due(&lease, now) => {
+                (now, self.reused(&plan, lease, started, now))
+            }
+            found => {
                 cold_path();
                 // Opening has a separate box: a transfer that waits for its reply needs no room for it.
                 let opening = Opening::new(started, deadline);
-                let lease = boxed(|| self.wait_or_open(&plan, &pool, wish, missed, opening)).await?;
+                let lease = boxed(|| self.wait_or_open(&plan, &pool, wish, found, opening)).await?;
                 (self.now(), lease)
             }
         };
@@ -122,6 +121,16 @@ impl Connector {
             return Err(Error::new(Code::AbortedByCallback, "operation aborted by pre-request callback"));
         }
         Ok(Link { lease, plan })
+    }
+
+    /// Returns how many requests may wait for a connection that is being opened, if streams may share it.
+    fn patience(&self, plan: &Plan, streams: bool) -> usize {
+        match (streams, plan.is_ssh()) {
+            // Logging in costs more than waiting for a channel of a connection that is logging in.
+            (true, true) => net::ssh::CHANNELS - 1,
+            (true, false) if self.on(O::PipeWait) => usize::MAX,
+            _ => 0,
+        }
     }
 
     /// Takes a connection that is open already. The times of look-up, connect and TLS stay as they are.
@@ -136,28 +145,36 @@ impl Connector {
         self.resume_session(lease)
     }
 
-    /// Opens a connection when the pool has room for it. `found` is the pool's answer, if it came at once.
+    /// Opens a connection when the pool has room for it, unless one is found that still leads to its host.
+    /// `found` is the pool's answer, if it came at once.
     async fn wait_or_open(
         &self,
         plan: &Plan,
         pool: &Pool,
         wish: AcquireRequest<'_>,
-        found: Option<Acquired>,
+        mut found: Option<Acquired>,
         opening: Opening,
     ) -> Result<Lease> {
         let Opening { started, deadline, .. } = opening;
         self.note_connect_timeout(deadline);
         let late = || self.connecting_late(started);
-        let acquired = match found {
-            Some(acquired) => acquired,
-            None => {
-                let acquire = boxed(|| async { Ok(pool.acquire(wish).await) });
-                self.within(Some(deadline), late, acquire).await?
+        let mut answer = None;
+        let slot = loop {
+            let acquired = match found.take() {
+                Some(acquired) => acquired,
+                None => {
+                    let acquire = boxed(|| async { Ok(pool.acquire(wish).await) });
+                    self.within(Some(deadline), late, acquire).await?
+                }
+            };
+            let lease = match acquired {
+                Acquired::Reused(lease) => lease,
+                Acquired::Vacant(slot) => break slot,
+            };
+            let check = boxed(|| self.unless_moved(plan, &wish, lease, &mut answer, deadline));
+            if let Some(lease) = check.await? {
+                return Ok(self.reused(plan, lease, started, self.now()));
             }
-        };
-        let slot = match acquired {
-            Acquired::Reused(lease) => return Ok(self.reused(plan, lease, started, self.now())),
-            Acquired::Vacant(slot) => slot,
         };
         self.mark_queued(started, self.now());
         self.easy.info.borrow_mut().attempted_connection = slot.id() as i64;
@@ -230,13 +247,27 @@ impl Connector {
         };
         let now = self.now();
         let mut connection = Connection::new(self.key_of_opened(plan), filter, endpoints, now);
-        // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
-        let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
-        connection.private = private || unasked;
+        self.settle_opened(plan, opening, &mut connection, private);
         if let Some(log_in) = self.log_in {
             log_in(self, plan, &mut connection).await?;
         }
         Ok(connection.into())
+    }
+
+    /// Records who may use an opened connection, and until when its address counts as that of its host.
+    /// `private`: the application's functions made the socket, perhaps to an address of their own.
+    pub(super) fn settle_opened<C: Carrier + ?Sized>(
+        &self,
+        plan: &Plan,
+        opening: &Opening,
+        connection: &mut Connection<C>,
+        private: bool,
+    ) {
+        // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
+        let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
+        connection.private = private || unasked;
+        let until = opening.address_fresh_until.get().filter(|_| !private);
+        connection.about.address_fresh_until.set(until);
     }
 
     /// Reaches the plan's host, then adds TLS.
@@ -397,6 +428,7 @@ impl Connector {
             self.note_resolved(); // to addresses that nobody wants
         }
         let reached = reached?;
+        opening.address_fresh_until.set(candidates.fresh_until());
         if let Some(winner) = reached.endpoints().remote {
             let preferred = request.favourite == Some(winner);
             self.easy.explain(|| Event::Reached { address: winner, preferred });

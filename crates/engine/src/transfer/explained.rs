@@ -329,7 +329,7 @@ impl Connector {
         match lease {
             net::pool::Lease::Whole(whole) => {
                 let connection = whole.held();
-                let id = about(connection).id;
+                let id = connection.about().id;
                 Event::Reused(Reused { id, key, origin, stream: false, past: Some(past(connection, now)) })
             }
             net::pool::Lease::Stream(share) => {
@@ -509,13 +509,6 @@ impl Connector {
                 trusted: trusted(config),
             })
         });
-    }
-}
-
-fn about(connection: &AnyConnection) -> &About {
-    match connection {
-        AnyConnection::Bytes(connection) => &connection.about,
-        AnyConnection::Quic(connection) => &connection.about,
     }
 }
 

@@ -24,6 +24,7 @@ pub mod link;
 pub mod login;
 mod look_up;
 pub mod mail_commands;
+mod name_check;
 pub mod negotiate;
 pub mod next;
 mod over_https;

@@ -84,9 +84,7 @@ impl Connector {
         let parked = http3::Parked::new(&mut quic.machine);
         let mut connection = Connection::new(self.key_of_opened(plan), Box::new(quic), endpoints, self.now());
         connection.state = Some(Box::new(parked));
-        // Another handle's CURLOPT_RESOLVE gave the address: the connection stays private.
-        let unasked = plan.key.pins.is_empty() && self.is_pinned(plan);
-        connection.private = private || unasked;
+        self.settle_opened(plan, opening, &mut connection, private);
         Ok(AnyConnection::Quic(Box::new(connection)))
     }
 

@@ -213,6 +213,7 @@ fn new(json: &mut Writer, opened: &Opened) {
             json.key("open").number(others);
         }
         NewReason::AllInUse { count } => json.key("in_use").number(count),
+        NewReason::Refused(Refusal::Moved(peer)) => json.key("address").text(peer.to_string()),
         NewReason::LastClosed(why) => json.key("closed").text(close_name(*why)),
         _ => {}
     }
@@ -228,6 +229,7 @@ pub fn new_name(why: &NewReason) -> &'static str {
         NewReason::Refused(Refusal::Idle(_)) => "idle-too-long",
         NewReason::Refused(Refusal::Aged(_)) => "too-old",
         NewReason::Refused(Refusal::Dead) => "closed-by-server",
+        NewReason::Refused(Refusal::Moved(_)) => "name-moved",
         NewReason::Refused(Refusal::Broker(why)) => match why {
             NoneFromBroker::Nothing => "broker-has-none",
             NoneFromBroker::NotRunning => "no-broker",

@@ -274,6 +274,9 @@ fn refused(refusal: Refusal) -> String {
         Refusal::Idle(idle) => format!("the open one was idle for {} (CURLOPT_MAXAGE_CONN)", time_text(idle)),
         Refusal::Aged(age) => format!("the open one was {} old (CURLOPT_MAXLIFETIME_CONN)", time_text(age)),
         Refusal::Dead => "the server had closed the open one".to_owned(),
+        Refusal::Moved(peer) => {
+            format!("the name does not resolve any more to the address of the open one, {peer}")
+        }
         Refusal::Broker(why) => format!("none is open in this process, and {}", of_broker(why)),
     }
 }

@@ -81,6 +81,7 @@ pub fn pack(connection: Box<Connection>, now: Instant) -> Result<Packed, (Obstac
     let state = ConnectionState {
         endpoints: about.endpoints,
         answers_http10: about.answers_http10,
+        address_fresh_ms: about.address_fresh_until.get().map(|until| millis_after(created, until)),
         farewell,
         layers,
         memory: memory.flatten(),
@@ -121,9 +122,16 @@ pub fn unpack(
     (connection.created, connection.last_used) = (created, last_used);
     connection.uses = packed.uses;
     connection.about.answers_http10 = state.answers_http10;
+    // A time beyond the clock's range counts as never.
+    let fresh_until = |ms| created.checked_add(Duration::from_millis(ms));
+    connection.about.address_fresh_until.set(state.address_fresh_ms.and_then(fresh_until));
     connection.farewell = state.farewell;
     connection.state = memory;
     Ok(connection)
+}
+
+fn millis_after(from: Instant, to: Instant) -> u64 {
+    u64::try_from(to.saturating_duration_since(from).as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::codec::{DecodeError, Reader, Writer};
 use crate::connect::Endpoints;
 
 /// The beginning of every encoding. Another form has another name.
-pub const FORM: &[u8] = b"warmwire state 1\0";
+pub const FORM: &[u8] = b"warmwire state 2\0";
 /// Longest encoding that is accepted. A certificate has 2 KB, a described chain some 20.
 pub const MAX_SIZE: usize = 64 * 1024;
 /// Most layers of one connection: TLS to the proxy, the tunnel, TLS to the origin, and as many again.
@@ -19,6 +19,8 @@ const USUAL_SIZE: usize = 8 * 1024;
 pub struct ConnectionState {
     pub endpoints: Endpoints,
     pub answers_http10: bool,
+    /// When the answer that named the remote address becomes stale, in milliseconds after the opening.
+    pub address_fresh_ms: Option<u64>,
     /// The protocol's last message before closing.
     pub farewell: Vec<u8>,
     /// The layers on the socket, from the lowest.
@@ -84,6 +86,7 @@ impl ConnectionState {
         out.option(self.endpoints.remote, Writer::address);
         out.option(self.endpoints.local, Writer::address);
         out.bool(self.answers_http10);
+        out.option(self.address_fresh_ms, Writer::u64);
         out.bytes(&self.farewell);
         out.list(&self.layers, |out, layer| layer.encode(out));
         out.option(self.memory.as_ref(), |out, memory| out.bytes(memory));
@@ -102,6 +105,7 @@ impl ConnectionState {
                 local: input.option("local address", |input| input.address("local address"))?,
             },
             answers_http10: input.bool("HTTP version")?,
+            address_fresh_ms: input.option("age of the address", Reader::u64)?,
             farewell: input.bytes()?.to_vec(),
             layers: input.list(Layer::decode)?,
             memory: input.option("protocol state", |input| Ok(Zeroizing::new(input.bytes()?.to_vec())))?,

@@ -59,6 +59,7 @@ fn state(dice: &mut Dice) -> ConnectionState {
     ConnectionState {
         endpoints: Endpoints { remote: maybe(dice, address), local: maybe(dice, address) },
         answers_http10: dice.roll(2) == 1,
+        address_fresh_ms: maybe(dice, |dice| dice.roll(usize::MAX) as u64),
         farewell: bytes(dice, 20),
         layers: (0..dice.roll(5)).map(|_| layer(dice)).collect(),
         memory: maybe(dice, |dice| Zeroizing::new(bytes(dice, 100))),
@@ -105,7 +106,7 @@ fn lengths_beyond_the_input_take_no_memory() {
     let form = ConnectionState::decode(b"warmwire state 0\0");
     assert_eq!(form, Err(DecodeError::Version));
     // No addresses, HTTP/1.1, and a farewell of four billion bytes.
-    let mut huge = b"warmwire state 1\0\0\0\0".to_vec();
+    let mut huge = b"warmwire state 2\0\0\0\0\0".to_vec();
     huge.extend_from_slice(&[0xff; 4]);
     assert_eq!(ConnectionState::decode(&huge), Err(DecodeError::Length));
     assert_eq!(ConnectionState::decode(&vec![0; MAX_SIZE + 1]), Err(DecodeError::Length));

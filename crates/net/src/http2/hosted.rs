@@ -100,7 +100,7 @@ impl Hosted {
         let mut driver = pin!(driver);
         let mut left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;
         left.connection.kept_up = self.kept_up.get();
-        give_back(&self.whole, left, self.around.as_ref());
+        give_back(&self.whole, &self.about, left, self.around.as_ref());
     }
 }
 

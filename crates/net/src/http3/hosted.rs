@@ -45,7 +45,7 @@ impl Hosted {
     async fn run(self: Rc<Self>, driver: Driver) {
         let mut driver = pin!(driver);
         let left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;
-        give_back(&self.whole, left, self.around.as_ref());
+        give_back(&self.whole, &self.about, left, self.around.as_ref());
     }
 }
 

@@ -1,6 +1,7 @@
 //! The terms of a pool as plain values: limits, demands on a connection, requests and counters.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use super::pooled::Pooled;
@@ -56,6 +57,8 @@ pub enum Refusal {
     Aged(Duration),
     /// The peer had closed it or sent something unexpected.
     Dead,
+    /// The host's name does not resolve to its peer's address any more.
+    Moved(IpAddr),
     /// This process has none, and the broker of the user gave none.
     Broker(NoneFromBroker),
 }
@@ -140,7 +143,7 @@ impl<K> AcquireRequest<'_, K> {
     }
 
     /// Records why a connection of the right key is not used.
-    pub(crate) fn refuse(&self, why: Refusal) {
+    pub fn refuse(&self, why: Refusal) {
         if let Some(refusal) = self.refusal {
             refusal.set(Some(why));
         }

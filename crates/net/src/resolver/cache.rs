@@ -56,7 +56,7 @@ pub(super) struct CachedAnswer<T> {
     /// The time of the answer.
     pub at: Instant,
     /// The TTL of the name server.
-    ttl: Option<Duration>,
+    pub ttl: Option<Duration>,
 }
 
 impl<T> Clone for CachedAnswer<T> {
@@ -306,10 +306,20 @@ impl<T> CachedAnswer<T> {
     /// the name server counts; an unlimited cache time overrides it.
     fn is_stale(&self, ttl: Option<Duration>, now: Instant) -> bool {
         let Some(ttl) = ttl else { return false };
-        let age = now.saturating_duration_since(self.at);
         let nothing = self.list.as_ref().is_none_or(|list| list.is_empty());
-        (if nothing { age * 2 } else { age }) >= ttl || self.ttl.is_some_and(|own| age >= own.max(LEAST))
+        let limit = if nothing { ttl / 2 } else { ttl };
+        now.saturating_duration_since(self.at) >= lifetime(limit, self.ttl)
     }
+}
+
+/// Returns how long an answer is used: its TTL, which counts as [`LEAST`] if it is shorter, within a limit.
+fn lifetime(limit: Duration, ttl: Option<Duration>) -> Duration {
+    ttl.map_or(limit, |own| own.max(LEAST).min(limit))
+}
+
+/// Returns when an answer with addresses becomes stale, at least [`LEAST`] after it came; `None` is never.
+pub(super) fn fresh_until(at: Instant, limit: Option<Duration>, ttl: Option<Duration>) -> Option<Instant> {
+    at.checked_add(lifetime(limit?, ttl).max(LEAST))
 }
 
 fn is_old(made: Option<Instant>, ttl: Option<Duration>, now: Instant) -> bool {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use runtime::{Sleep, WakeGuard};
 use wire::dns::{Answer, Binding, Name, Question};
 
-use super::cache::{CachedName, Lasting, Parts};
+use super::cache::{CachedName, Lasting, Parts, fresh_until};
 use super::candidate::{Part, QuestionAnswer};
 use super::family::{Family, Found, NoAnswer};
 use super::lookup::{PATIENCE, Resolver, Ticket};
@@ -37,6 +37,10 @@ pub struct Candidates {
     /// The HTTPS records, and the addresses returned so far: each answer affects the meaning of the others.
     services: Arc<[Binding]>,
     received: Vec<SocketAddr>,
+    /// Families whose query was answered, also negatively.
+    answered: [bool; 2],
+    /// When the first of the answers with addresses becomes stale.
+    fresh_until: Option<Instant>,
     /// The error if the stream ends without a candidate; `None` if only connecting can fail.
     failure: Option<NetError>,
 }
@@ -95,6 +99,8 @@ impl Candidates {
             subject: None,
             services: Arc::default(),
             received: Vec::new(),
+            answered: [false; 2],
+            fresh_until: None,
             failure: None,
         }
     }
@@ -131,8 +137,12 @@ impl Candidates {
     fn ask(&mut self, subject: &Subject, parts: &Parts, now: Instant) {
         for family in subject.options.ip_version.families() {
             let part = Part::Addresses(*family);
-            match parts.of(*family).and_then(|known| Some((known.list.clone()?, known.at))) {
-                Some((list, at)) => self.addresses(*family, &list, at, false),
+            match parts.of(*family).and_then(|known| Some((known, known.list.clone()?))) {
+                Some((known, list)) => {
+                    let until = fresh_until(known.at, subject.options.ttl, known.ttl);
+                    self.note_lifetime(*family, &list, until);
+                    self.addresses(*family, &list, known.at, false);
+                }
                 None => match subject.question(*family) {
                     Ok(way) => self.pending.push(Pending { part, way, since: now }),
                     Err(NoAnswer) => self.addresses(*family, &[], now, false),
@@ -233,6 +243,17 @@ impl Candidates {
         &self.received
     }
 
+    /// Returns whether the query for a family was answered, perhaps with nothing. A failed one was not.
+    pub fn has_answered(&self, family: Family) -> bool {
+        self.answered[family as usize]
+    }
+
+    /// Returns when the first of the answers with addresses becomes stale; `None` if none does: the addresses
+    /// were given, or are cached for ever.
+    pub fn fresh_until(&self) -> Option<Instant> {
+        self.fresh_until
+    }
+
     /// Returns the addresses that arrive within the resolution delay as a list, for callers that need only
     /// one. IPv6 comes first, unless there is no route.
     pub async fn settled(mut self) -> Result<Arc<Addresses>, NetError> {
@@ -268,6 +289,7 @@ impl Candidates {
             (Part::Addresses(family), Ok(QueryAnswer::Addresses(found, ttl))) => {
                 let list = with_port(&found, family, subject.port, options.scope_id);
                 let list = means.cached(|cache| cache.remember(at, family, (list, ttl), options, now));
+                self.note_lifetime(family, &list, fresh_until(now, options.ttl, ttl));
                 // The system's resolver gives no lifetime; the answer to another process has one.
                 let shared = ttl.is_some() && matches!(means.addresses, Source::System(_));
                 self.addresses(family, &list, now, shared);
@@ -283,6 +305,13 @@ impl Candidates {
                 self.bindings(Arc::default(), subject, now);
             }
         }
+    }
+
+    /// Records that the query for a family was answered, and when the answer becomes stale.
+    fn note_lifetime(&mut self, family: Family, list: &[SocketAddr], until: Option<Instant>) {
+        self.answered[family as usize] = true;
+        let until = until.filter(|_| !list.is_empty());
+        self.fresh_until = [self.fresh_until, until].into_iter().flatten().min();
     }
 
     fn addresses(&mut self, family: Family, list: &[SocketAddr], at: Instant, shared: bool) {

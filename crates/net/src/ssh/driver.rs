@@ -197,7 +197,7 @@ impl Hosted {
         let rest = std::mem::replace(&mut *state, State::lost(driver.reactor.now()));
         drop(state);
         let left = Rested { connection, session: good.then(|| Parked::of(rest)) };
-        give_back(&self.whole, left, self.around.as_ref());
+        give_back(&self.whole, &self.about, left, self.around.as_ref());
     }
 }
 

@@ -9,6 +9,11 @@ pub fn pool(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(())
 }
 
+pub fn follow_names(parser: &mut Parser, _: &str, on: bool) -> Done {
+    parser.globals.follow_names = Some(on);
+    Ok(())
+}
+
 pub fn pool_status(_: &mut Parser) -> Done {
     Err(Stop::ShowPool)
 }

@@ -130,6 +130,18 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "follow-names",
+        categories: &["extra", "global", "connection"],
+        help: "Leave a connection when its host has moved",
+        about: "Before an open connection is used again, the name of its host is looked up if the \
+            answer that led to it is older than its time to live, or than 60 seconds. If the name \
+            does not resolve any more to the connection's address, a new connection is opened; --why \
+            says so. On by default with --pool process and user, and off otherwise; \
+            --no-follow-names turns it off. WARMWIRE_FOLLOW_NAMES does the same for any program.",
+        set: Set::Toggle(act::follow_names),
+        ..FLAG
+    },
+    Declaration {
         name: "generate",
         arg: Arg::Text("<what>"),
         multi: Multi::Custom,

@@ -160,7 +160,7 @@ fn through(run: &Context, wrapper: &Path) {
 }
 
 /// Pages that an installation has, among others.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "man1/warmwire.1",
     "man1/warmwire-run.1",
     "man3/warmwire_pool.3",
@@ -168,6 +168,7 @@ const PAGES: [&str; 13] = [
     "man3/warmwire_ftp_pipeline.3",
     "man3/warmwire_smtp_pipeline.3",
     "man3/warmwire_websocket.3",
+    "man3/warmwire_follow_names.3",
     "man3/warmwire_policy.3",
     "man3/warmwire_upload.3",
     "man3/warmwire_upload_place.3",

@@ -1,6 +1,7 @@
 //! The process-wide pool, and costs that must not grow: many idle transfers, many polls.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use testkit::body::pattern;
@@ -8,6 +9,7 @@ use testkit::ftp::{Config, FtpServer};
 use testkit::http::HttpServer;
 use testkit::launch::{Dovecot, Http2Kind, Http2Server, PhpFpm};
 use testkit::raw::SilentPeer;
+use testkit::temp::TempDir;
 
 use super::ours;
 use crate::runner::{Case, Context, Output};
@@ -21,6 +23,8 @@ pub fn cases() -> Vec<Case> {
         ours("pool-ftp-polls-and-polite-end", ftp),
         ours("pool-mail", mail),
         ours("pool-php-fpm", php_fpm),
+        ours("pool-follows-names-php", |run| moving(run, Path::new("php"), "moving.php")),
+        ours("pool-follows-names-pycurl", |run| moving(run, &run.world.python(), "moving.py")),
         ours("10000-idle-transfers-cost-little", idle),
     ]
 }
@@ -149,6 +153,30 @@ fn php_fpm(run: &Context) {
         let expected = if pooled { 1 } else { 5 };
         assert_eq!(server.accepts(), expected, "{pool:?} {outside:?}");
     }
+}
+
+/// A program whose host moves in the hosts file, which glibc reads, leaves its connection for the new
+/// address when the look-up is stale. With WARMWIRE_FOLLOW_NAMES=no it stays there. Without the pool each
+/// handle looks the name up.
+fn moving(run: &Context, interpreter: &Path, script: &str) {
+    let (first, second) = HttpServer::twins(None, None);
+    let folder = TempDir::new("moving").expect("a folder is made");
+    let hosts = |ip: &str| format!("127.0.0.1 localhost\n{ip} moving.test\n");
+    let fetch = |pool: &str, follow: &str| {
+        let file = folder.write("hosts", hosts("127.0.0.1")).expect("a file is written");
+        let mount = format!("mount --bind {} /etc/hosts && exec \"$0\" \"$@\"", file.display());
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &mount]).arg(interpreter).arg(run.world.script(script));
+        command.arg(format!("http://moving.test:{}/bytes/1000", first.port())).arg(hosts("127.0.0.2"));
+        let output = run.run(command.env("WARMWIRE_POOL", pool).env("WARMWIRE_FOLLOW_NAMES", follow));
+        assert_eq!(output.status, Some(0), "{output:?}");
+        output.stdout
+    };
+    let (old, new, kept) = ("127.0.0.1 1\n127.0.0.1 0\n", "127.0.0.2 1\n127.0.0.2 0\n", "127.0.0.1 0\n");
+    assert_eq!(fetch("process", ""), format!("{old}{kept}{kept}{new}"));
+    assert_eq!(fetch("process", "no"), format!("{old}{}", kept.repeat(4)));
+    assert_eq!(fetch("off", ""), format!("{}{}", "127.0.0.1 1\n".repeat(2), "127.0.0.2 1\n".repeat(4)));
+    assert_eq!((first.accepts(), second.accepts()), (1 + 1 + 2, 1 + 4));
 }
 
 fn idle(run: &Context) {

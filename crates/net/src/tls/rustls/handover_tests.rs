@@ -232,6 +232,7 @@ fn states_of_no_connection_are_refused() {
         let state = ConnectionState {
             endpoints: Default::default(),
             answers_http10: false,
+            address_fresh_ms: None,
             farewell: Vec::new(),
             layers: vec![Layer::Tls(Box::new(state))],
             memory: None,
