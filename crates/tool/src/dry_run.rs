@@ -3,6 +3,7 @@
 
 use crate::env::Env;
 use crate::message::shown;
+use crate::options::ToolOption;
 use crate::queue::{Item, Queue};
 use crate::raw::{EasyOption as O, UrlPart, url_flag};
 use crate::request::{Method, Request};
@@ -34,6 +35,9 @@ fn described(item: &Item) -> String {
     }
     if let Some(proxy) = request.options.text(O::Proxy).filter(|proxy| !proxy.is_empty()) {
         lines.push(format!("  by way of {}", harmless(&without_login(proxy))));
+    }
+    if let Some(command) = request.options.text(ToolOption::ProxyCommand) {
+        lines.push(format!("  by way of the command {}", harmless(&shown(command))));
     }
     lines.extend(body(item).map(|body| format!("  body {}", harmless(&body))));
     lines.join("\n") + "\n"

@@ -31,6 +31,7 @@ mod parse;
 mod pool;
 mod prepare;
 mod progress;
+mod proxy_command;
 mod queue;
 mod raw;
 mod real_world;

@@ -2,8 +2,9 @@
 
 use crate::env::Env;
 use crate::parallel;
+use crate::proxy_command;
 use crate::queue::Queue;
-use crate::raw::{EasyOption as O, LockData, Share, prefer_system_tls};
+use crate::raw::{Code, EasyOption as O, LockData, Share, prefer_system_tls};
 use crate::request::Request;
 use crate::run::Run;
 use crate::serial;
@@ -19,6 +20,10 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
     if let Some(why) = &env.cache_error {
         env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
         return WRITE_ERROR;
+    }
+    if let Some(flag) = requests.iter().find_map(proxy_command::conflict) {
+        env.error(&format!("--proxy-command can't be combined with {flag}"));
+        return Code::FailedInit.id();
     }
     let share = Share::default();
     // Shared only on request: cookies in the share are sent.

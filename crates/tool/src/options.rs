@@ -17,6 +17,8 @@ pub enum ToolOption {
     /// The private key, which is one for TLS or for SSH as the URL decides.
     Key,
     OutputDir,
+    /// The command that stands for a proxy.
+    ProxyCommand,
     Raw,
     VlanPriority,
     WriteOut,
@@ -28,7 +30,7 @@ impl ToolOption {
     pub const fn is_impersonal(self) -> bool {
         match self {
             Self::DumpHeader | Self::EtagSave | Self::IpTos | Self::KeepaliveTime => true,
-            Self::OutputDir | Self::VlanPriority | Self::WriteOut => true,
+            Self::OutputDir | Self::ProxyCommand | Self::VlanPriority | Self::WriteOut => true,
             Self::Compressed | Self::EtagCompare | Self::IpfsGateway | Self::Key | Self::Raw => false,
         }
     }

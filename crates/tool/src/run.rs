@@ -222,6 +222,9 @@ impl Run {
                 if code == BAD_CERTIFICATE {
                     self.env.error_line(CERTIFICATE_HELP);
                 }
+                if let Some(why) = transfer.proxy_command_failure() {
+                    self.env.error_line(&format!("curl: the command of --proxy-command {why}"));
+                }
             }
         }
         code

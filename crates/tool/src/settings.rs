@@ -4,6 +4,7 @@
 
 use crate::bytes::Bytes;
 use crate::options::{ToolOption, Value};
+use crate::proxy_command;
 use crate::raw::EasyOption as O;
 use crate::request::{Globals, Method, Request, Resume};
 use crate::trace::TraceKind;
@@ -135,6 +136,9 @@ impl List<'_> {
 
     fn proxy(&mut self) {
         let request = self.request;
+        if request.options.text(ToolOption::ProxyCommand).is_some() {
+            self.proxy_command();
+        }
         self.copy(&[O::Proxy]);
         if request.options.text(O::Proxy).is_some() {
             self.copy(&[O::ProxyType]);
@@ -153,6 +157,15 @@ impl List<'_> {
         }
         self.copy(&[O::NoProxy, O::SuppressConnectHeaders, O::ProxyServiceName]);
         self.copy(&[O::HaProxyProtocol, O::HaProxyClientIp, O::ProxyKeyPasswd]);
+    }
+
+    /// Sets the proxy that stands for a command. Only a flag exempts hosts from it, not the environment.
+    fn proxy_command(&mut self) {
+        self.put_text(O::Proxy, proxy_command::PROXY);
+        self.point(&[O::OpenSocketFunction, O::SockOptFunction, O::CloseSocketFunction]);
+        if self.request.options.text(O::NoProxy).is_none() {
+            self.put_text(O::NoProxy, b"");
+        }
     }
 
     fn login(&mut self) {

@@ -1,7 +1,8 @@
-//! The tool's own socket options: `--ip-tos`, `--vlan-priority` and `--mptcp`.
+//! The tool's own sockets: `--ip-tos`, `--vlan-priority`, `--mptcp` and `--proxy-command`.
 
 use crate::env::Env;
 use crate::options::ToolOption;
+use crate::proxy_command::ProxyCommand;
 use crate::raw::sockets::{OpenSocketAnswer, Purpose, SocketCallbacks, SockoptAnswer, Target, Transport};
 use crate::request::Request;
 use crate::system::{self, BorrowedFd, OwnedFd};
@@ -51,19 +52,29 @@ fn refused(what: &str, error: &io::Error) -> String {
 /// The sockets of a transfer with such options.
 pub struct Sockets {
     wanted: RequestedOptions,
+    command: Option<ProxyCommand>,
     env: Rc<Env>,
 }
 
 impl Sockets {
     /// Returns `None` if only the library handles sockets.
     pub fn of(request: &Request, env: &Rc<Env>) -> Option<Sockets> {
-        let wanted = RequestedOptions::of(request);
-        (wanted != RequestedOptions::default()).then(|| Sockets { wanted, env: env.clone() })
+        let (wanted, command) = (RequestedOptions::of(request), ProxyCommand::of(request));
+        let is_needed = command.is_some() || wanted != RequestedOptions::default();
+        is_needed.then(|| Sockets { wanted, command, env: env.clone() })
+    }
+
+    /// Returns why the command of `--proxy-command` is to blame for a failed transfer.
+    pub fn command_failure(&self) -> Option<String> {
+        self.command.as_ref().and_then(ProxyCommand::failure)
     }
 }
 
 impl SocketCallbacks for Sockets {
     fn open(&self, _: Purpose, target: &mut Target, transport: Transport) -> OpenSocketAnswer {
+        if let Some(command) = self.command.as_ref().filter(|command| command.serves(target)) {
+            return command.open().map_or(OpenSocketAnswer::Refused, OpenSocketAnswer::Socket);
+        }
         let Target::Ip(address) = target else { return OpenSocketAnswer::BySystem };
         if !self.wanted.multipath || transport != Transport::Tcp {
             return OpenSocketAnswer::BySystem;
@@ -74,6 +85,9 @@ impl SocketCallbacks for Sockets {
     }
 
     fn configure(&self, fd: BorrowedFd<'_>, purpose: Purpose) -> SockoptAnswer {
+        if self.command.as_ref().is_some_and(ProxyCommand::takes_fresh) {
+            return SockoptAnswer::AlreadyConnected;
+        }
         if purpose == Purpose::Connection {
             self.wanted.configure(fd, |text| self.env.warn(&text));
         }
@@ -81,7 +95,12 @@ impl SocketCallbacks for Sockets {
     }
 
     fn close_hook(&self) -> Option<Box<dyn FnOnce(OwnedFd) + Send>> {
-        None
+        self.command.as_ref().and_then(ProxyCommand::close_hook)
+    }
+
+    fn kin(&self) -> Option<[usize; 2]> {
+        let is_alone = self.wanted == RequestedOptions::default();
+        self.command.as_ref().filter(|_| is_alone).map(ProxyCommand::kin)
     }
 }
 

@@ -198,6 +198,11 @@ impl Transfer {
         self.header_count.get()
     }
 
+    /// Returns why the command of `--proxy-command` is to blame for a failure.
+    pub fn proxy_command_failure(&self) -> Option<String> {
+        self.sockets.as_ref()?.command_failure()
+    }
+
     /// Returns the status of the reply if the transfer fails because of it.
     pub fn failing_status(&self) -> Option<i64> {
         let (answers, status) = self.answer();

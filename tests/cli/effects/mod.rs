@@ -23,6 +23,7 @@ mod outputs;
 mod policy;
 mod pool;
 mod proxy;
+mod proxy_command;
 mod recording;
 mod records;
 mod retry;

@@ -5,6 +5,7 @@ use crate::message::shown;
 use crate::numbers::{self, BadSize};
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Wrong};
+use crate::proxy_command;
 use crate::raw::EasyOption as O;
 use crate::request::{Clobber, Resume};
 
@@ -235,6 +236,7 @@ const SOCKS5_HOSTNAME: i64 = 7;
 
 pub fn proxy(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
+    options.clear(ToolOption::ProxyCommand);
     options.set_text(O::Proxy, text);
     if !matches!(options.long(O::ProxyType), Some(HTTPS2 | HTTPS3)) {
         options.set_long(O::ProxyType, HTTP);
@@ -244,8 +246,19 @@ pub fn proxy(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
 
 fn typed_proxy(parser: &mut Parser, text: &[u8], kind: i64) -> Done {
     let text = not_blank(text)?;
+    parser.request().options.clear(ToolOption::ProxyCommand);
     parser.request().options.set_text(O::Proxy, text);
     parser.request().options.set_long(O::ProxyType, kind);
+    Ok(())
+}
+
+pub fn proxy_command(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    if !cfg!(unix) {
+        return Err(Wrong::Allowed("is not supported on this system").into());
+    }
+    proxy_command::check(not_blank(text)?)?;
+    parser.request().options.clear(O::Proxy);
+    parser.request().options.set_text(ToolOption::ProxyCommand, text);
     Ok(())
 }
 

@@ -17,6 +17,11 @@ mod interrupt;
 #[path = "interrupt_absent.rs"]
 mod interrupt;
 #[cfg(unix)]
+mod proxy_process;
+#[cfg(windows)]
+#[path = "proxy_process_absent.rs"]
+mod proxy_process;
+#[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
@@ -25,6 +30,7 @@ mod words;
 
 pub use dir::Dir;
 pub use interrupt::{Interrupt, end_process};
+pub use proxy_process::ProxyProcess;
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]

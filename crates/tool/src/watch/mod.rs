@@ -10,6 +10,7 @@ mod table;
 
 use crate::bytes::Bytes;
 use crate::message::{os_text, shown};
+use crate::options::ToolOption;
 use crate::prepare::Stop;
 use crate::queue::{Item, Queue};
 use crate::raw::{Code, EasyOption as O};
@@ -88,6 +89,8 @@ fn all_items(run: &Run, queue: &mut Queue) -> Result<Vec<Item>, i32> {
             "--segments and --mirror"
         } else if item.request.resume.is_some() {
             "--continue-at"
+        } else if item.request.options.text(ToolOption::ProxyCommand).is_some() {
+            "--proxy-command"
         } else {
             items.push(item);
             continue;
