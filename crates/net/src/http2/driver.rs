@@ -123,7 +123,7 @@ impl Driver {
         // Remaining users of the session find it lost: the next one starts another on the connection returned
         // here.
         state.lost.get_or_insert(SessionError::Abandoned);
-        let session = std::mem::replace(&mut state.session, Session::taken_away());
+        let session = state.take_session();
         drop(state);
         match self.connection.take() {
             Some(connection) => {
@@ -196,9 +196,10 @@ impl Drop for Driver {
         let Ok(mut state) = self.http2.0.try_borrow_mut() else { return };
         let good = state.lost.is_none();
         state.lose(SessionError::Abandoned);
-        let session = std::mem::replace(&mut state.session, Session::taken_away());
+        let connection = self.connection.take();
+        let session = (good && connection.is_some()).then(|| state.take_session());
         drop(state);
-        if let Some(mut connection) = self.connection.take().filter(|_| good) {
+        if let (Some(session), Some(mut connection)) = (session, connection) {
             let unsent = self.out.split_off(self.sent);
             connection.state = Some(Box::new(Parked::new(session, unsent, connection.created)));
             connection.retire();

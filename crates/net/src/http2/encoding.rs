@@ -16,7 +16,7 @@ const USUAL_SIZE: usize = 6 << 10;
 /// Reads the session of a connection that was opened then.
 pub fn decode_memory(bytes: &[u8], opened: Instant) -> Option<Box<dyn Memory>> {
     let session = Session::restore(&decode(bytes).ok()?)?;
-    Some(Box::new(Parked::new(session, Vec::new(), opened)))
+    Some(Box::new(Parked::new(Box::new(session), Vec::new(), opened)))
 }
 
 /// Returns the encoding. The tables may contain cookies, so its buffer is wiped when it is dropped.

@@ -39,7 +39,7 @@ pub struct Http2(Rc<RefCell<State>>);
 
 /// State shared by the driver and the streams.
 struct State {
-    session: Session,
+    session: Box<Session>,
     inboxes: Slab<Inbox>,
     spares: SpareBuffers,
     /// For each slot of the session: its stream and the stream's inbox.
@@ -69,7 +69,7 @@ enum SessionError {
 impl Http2 {
     /// Creates a session on a connection, and its driver task. Nothing happens before the driver is polled.
     pub fn new(connection: Box<Connection>, config: Config) -> (Http2, Driver) {
-        let parked = Parked::new(Session::client(config), Vec::new(), connection.created);
+        let parked = Parked::new(Box::new(Session::client(config)), Vec::new(), connection.created);
         Http2::resume(connection, parked)
     }
 
@@ -176,7 +176,7 @@ impl Http2 {
         switched: UpgradeReply,
     ) -> (Http2, Driver, Stream) {
         let (session, id) = Session::upgraded(config, switched.head_only);
-        let parked = Parked::new(session, Vec::new(), connection.created);
+        let parked = Parked::new(Box::new(session), Vec::new(), connection.created);
         let (http2, mut driver) = Http2::resume(connection, parked);
         driver.has_received(switched.received);
         let inbox = http2.0.borrow_mut().give_inbox(id);
@@ -290,6 +290,11 @@ impl State {
         if self.lost.is_some() || self.session.is_closing() || self.session.vacancies() > 0 {
             self.room.drain(..).for_each(Waker::wake);
         }
+    }
+
+    /// Takes the session and leaves a placeholder, which opens no streams.
+    fn take_session(&mut self) -> Box<Session> {
+        std::mem::replace(&mut self.session, Box::new(Session::taken_away()))
     }
 
     /// The connection is lost: every stream that waits for something hears of it.

@@ -19,7 +19,8 @@ const READ: usize = 2 << 10;
 
 /// A session without streams. It can be moved between threads with its connection.
 pub struct Parked {
-    session: Session,
+    /// In a box: it moves with each rest and each resumption.
+    session: Box<Session>,
     /// Answers that did not fit into the socket.
     out: Vec<u8>,
     /// When its connection was opened.
@@ -27,11 +28,11 @@ pub struct Parked {
 }
 
 impl Parked {
-    pub(super) fn new(session: Session, out: Vec<u8>, opened: Instant) -> Parked {
+    pub(super) fn new(session: Box<Session>, out: Vec<u8>, opened: Instant) -> Parked {
         Parked { session, out, opened }
     }
 
-    pub(super) fn into_parts(self) -> (Session, Vec<u8>) {
+    pub(super) fn into_parts(self) -> (Box<Session>, Vec<u8>) {
         (self.session, self.out)
     }
 
