@@ -88,14 +88,15 @@ fn common(name: &[u8], value: &[u8], pseudo: bool, regular: bool) -> Result<bool
     if pseudo && regular {
         return Err("pseudo-field behind others");
     }
-    if name.iter().any(u8::is_ascii_uppercase) {
+    let (in_all, in_any) = classes_of(name);
+    if in_any & UPPER != 0 {
         return Err("upper case in the name of a field");
     }
     if hop_by_hop(name) || (name == b"te" && value != b"trailers") {
         return Err("field of a connection");
     }
-    let name_fits = pseudo || (!name.is_empty() && name.iter().all(|byte| is_token(*byte)));
-    let value_fits = value.iter().all(|byte| (*byte >= b' ' && *byte != 0x7f) || *byte == b'\t');
+    let name_fits = pseudo || (!name.is_empty() && in_all & TOKEN != 0);
+    let value_fits = classes_of(value).0 & TEXT != 0;
     match pseudo && !value_fits {
         true => Err("control character in a pseudo-field"),
         false => Ok(name_fits && value_fits),
@@ -109,8 +110,37 @@ pub fn hop_by_hop(name: &[u8]) -> bool {
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+/// Classes of a byte: part of a token, an upper case letter, part of a value (RFC 9110 §5.6.2, §5.5).
+const TOKEN: u8 = 1;
+const UPPER: u8 = 2;
+const TEXT: u8 = 4;
+
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        let upper = (byte as u8).is_ascii_uppercase();
+        let text = byte == b'\t' as usize || byte >= b' ' as usize && byte != 0x7f;
+        classes[byte] = if upper { UPPER } else { 0 } | if text { TEXT } else { 0 };
+        if (byte as u8).is_ascii_alphanumeric() {
+            classes[byte] |= TOKEN;
+        }
+        byte += 1;
+    }
+    let mut others: &[u8] = b"!#$%&'*+-.^_`|~";
+    while let [byte, rest @ ..] = others {
+        classes[*byte as usize] |= TOKEN;
+        others = rest;
+    }
+    classes
+};
+
+/// Returns the classes that all bytes have, and those that any has.
+fn classes_of(text: &[u8]) -> (u8, u8) {
+    text.iter().fold((TOKEN | UPPER | TEXT, 0), |(all, any), byte| {
+        let classes = CLASSES[*byte as usize];
+        (all & classes, any | classes)
+    })
 }
 
 /// Three digits; the first says the class.

@@ -27,7 +27,7 @@ impl Decoder {
     /// Returns the decoder of a state; `None` if its table does not fit the announced size.
     pub fn restore(state: &DecoderState, limit: usize) -> Option<Decoder> {
         // Entries are found by index alone.
-        Some(Decoder { table: Table::restore(state, limit, |_, _| 0)?, limit })
+        Some(Decoder { table: Table::restore(state, limit)?, limit })
     }
 
     pub fn state(&self) -> DecoderState {
@@ -99,7 +99,7 @@ impl Decoder {
         let text = &out.text()[start..];
         let (name_text, value_text) = text.split_at(name);
         if enter {
-            self.table.insert(name_text, value_text, 0);
+            self.table.insert(name_text, value_text);
         }
         match reader.fits(fields::size(name_text.len(), value_text.len())) {
             true => out.close(start, name, value),

@@ -1,7 +1,7 @@
 //! Encodes header blocks (RFC 7541 §3, §6). Fields that repeat between requests take one byte each, fields
 //! sent once are not indexed, and secrets short enough to guess are never indexed (§7.1.3).
 
-use super::table::{OVERHEAD, Table, TableState, hash};
+use super::table::{OVERHEAD, Table, TableState};
 use super::{integer, statics};
 
 /// Largest table used, even if the peer offers more: each search goes through all of it.
@@ -51,7 +51,7 @@ impl Encoder {
         if *size > TABLE_LIMIT || lowest.is_some_and(|lowest| lowest > *size) || !signalled {
             return None;
         }
-        let table = Table::restore(table, TABLE_LIMIT, hash)?;
+        let table = Table::restore(table, TABLE_LIMIT)?;
         Some(Encoder { table, lowest: *lowest, size: *size, lower: Vec::new() })
     }
 
@@ -84,23 +84,23 @@ impl Encoder {
     pub fn field(&mut self, name: &[u8], value: &[u8], sensitive: bool, out: &mut Vec<u8>) {
         let mut lower = std::mem::take(&mut self.lower);
         lower.clear();
-        lower.extend(name.iter().map(u8::to_ascii_lowercase));
+        lower.extend_from_slice(name);
+        lower.make_ascii_lowercase();
         self.lower_field(&lower, value, sensitive, out);
         self.lower = lower;
     }
 
     fn lower_field(&mut self, name: &[u8], value: &[u8], sensitive: bool, out: &mut Vec<u8>) {
-        let known = statics::find(name, value);
-        if let Some((index, true)) = known {
-            return integer::encode(out, 0x80, 7, index);
-        }
         let literal = literal(name, value, sensitive, self.table.max());
-        let hash = hash(name, value);
         let dynamic = match literal {
             Literal::Never => None,
-            _ => self.table.find(name, value, hash).map(|(index, pair)| (index + statics::COUNT + 1, pair)),
+            _ => self.table.find(name, value).map(|(index, pair)| (index + statics::COUNT + 1, pair)),
         };
         if let Some((index, true)) = dynamic {
+            return integer::encode(out, 0x80, 7, index);
+        }
+        let known = statics::find(name, value);
+        if let Some((index, true)) = known {
             return integer::encode(out, 0x80, 7, index);
         }
         let (first, prefix) = match literal {
@@ -117,7 +117,7 @@ impl Encoder {
         }
         integer::encode_text(out, 0, 7, value);
         if literal == Literal::Entered {
-            self.table.insert(name, value, hash);
+            self.table.insert(name, value);
         }
     }
 }

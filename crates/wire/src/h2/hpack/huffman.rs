@@ -85,34 +85,71 @@ const fn fill_short(short: &mut [(u8, u8); 256], symbol: usize, word: u32, lengt
 
 /// Decodes `text` and appends it to `out`. Padding is at most seven bits, all ones (RFC 7541 §5.2).
 pub fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
-    out.reserve(text.len() * 8 / 5 + 1);
-    let mut rest = text.iter();
-    // The next bits from the top down: `have` of them are real, the rest are ones, like padding.
-    let (mut bits, mut have) = (u64::MAX, 0u32);
+    let start = out.len();
+    // The shortest code has five bits.
+    out.resize(start + text.len() * 8 / 5, 0);
+    let decoded = decode_into(text, &mut out[start..]);
+    out.truncate(start + decoded.unwrap_or_default());
+    decoded.map(drop)
+}
+
+/// Decodes `text` into a buffer that has room for it, and returns the length.
+fn decode_into(text: &[u8], buf: &mut [u8]) -> Result<usize, HpackError> {
+    let mut free = buf.iter_mut();
+    let mut bits = Bits { top: u64::MAX, have: 0, rest: text };
     loop {
-        if have < LONGEST as u32 {
-            while have <= 56 {
-                let Some(byte) = rest.next() else { break };
-                bits ^= u64::from(!byte) << (56 - have);
-                have += 8;
-            }
+        if bits.have < LONGEST as u32 {
+            bits.fill();
         }
-        let (symbol, length) = match CODE.short[(bits >> 56) as usize] {
-            (_, 0) => long((bits >> 32) as u32),
+        let (symbol, length) = match CODE.short[(bits.top >> 56) as usize] {
+            (_, 0) => long((bits.top >> 32) as u32),
             (symbol, length) => (u16::from(symbol), u32::from(length)),
         };
-        if length > have {
+        if length > bits.have {
             break;
         }
-        if symbol == END {
-            return Err(HpackError::Huffman);
-        }
-        out.push(symbol as u8);
-        bits = bits << length | ((1 << length) - 1);
-        have -= length;
+        let (Some(place), true) = (free.next(), symbol != END) else { return Err(HpackError::Huffman) };
+        *place = symbol as u8;
+        bits.skip(length);
     }
-    let padding_is_ones = bits == u64::MAX;
-    if have < 8 && padding_is_ones { Ok(()) } else { Err(HpackError::Huffman) }
+    let padding_is_ones = bits.top == u64::MAX;
+    let left = free.len();
+    if bits.have < 8 && padding_is_ones { Ok(buf.len() - left) } else { Err(HpackError::Huffman) }
+}
+
+/// The bits of a text, from the first on.
+struct Bits<'a> {
+    /// The next bits from the top down: `have` of them are real, the rest are ones, like padding.
+    top: u64,
+    have: u32,
+    rest: &'a [u8],
+}
+
+impl Bits<'_> {
+    /// Takes as many whole bytes as fit.
+    fn fill(&mut self) {
+        if let Some(eight) = self.rest.first_chunk() {
+            let bytes = (64 - self.have) / 8;
+            let filled = self.have + bytes * 8;
+            let beyond = u64::MAX.checked_shr(filled).unwrap_or(0);
+            self.top &= u64::from_be_bytes(*eight) >> self.have | !(u64::MAX >> self.have) | beyond;
+            self.rest = &self.rest[bytes as usize..];
+            self.have = filled;
+            return;
+        }
+        while self.have <= 56
+            && let Some((byte, rest)) = self.rest.split_first()
+        {
+            self.top ^= u64::from(!byte) << (56 - self.have);
+            self.have += 8;
+            self.rest = rest;
+        }
+    }
+
+    fn skip(&mut self, length: u32) {
+        self.top = self.top << length | ((1 << length) - 1);
+        self.have -= length;
+    }
 }
 
 /// Symbol and length of a word longer than eight bits.

@@ -13,8 +13,6 @@ struct Entry {
     start: u64,
     name: u32,
     value: u32,
-    /// Of name and value; for the side that looks for pairs.
-    hash: u32,
 }
 
 impl Entry {
@@ -48,15 +46,14 @@ impl Table {
         Table { entries: VecDeque::new(), bytes: Vec::new(), base: 0, size: 0, max }
     }
 
-    /// Returns the table of a state; `None` if it is larger than `limit`, or its entries do not fit. `hash`
-    /// computes what [`Table::find`] compares.
-    pub fn restore(state: &TableState, limit: usize, hash: fn(&[u8], &[u8]) -> u32) -> Option<Table> {
+    /// Returns the table of a state; `None` if it is larger than `limit`, or its entries do not fit.
+    pub fn restore(state: &TableState, limit: usize) -> Option<Table> {
         if state.max > limit {
             return None;
         }
         let mut table = Table::new(state.max);
         for (name, value) in &state.entries {
-            table.insert(name, value, hash(name, value));
+            table.insert(name, value);
         }
         (table.entries.len() == state.entries.len()).then_some(table)
     }
@@ -85,7 +82,7 @@ impl Table {
     }
 
     /// Enters a field. One that is larger than the table empties it (RFC 7541 §4.4).
-    pub fn insert(&mut self, name: &[u8], value: &[u8], hash: u32) {
+    pub fn insert(&mut self, name: &[u8], value: &[u8]) {
         let size = name.len() + value.len() + OVERHEAD;
         self.make_room(size);
         if size > self.max {
@@ -95,7 +92,7 @@ impl Table {
         let start = self.base + self.bytes.len() as u64;
         self.bytes.extend_from_slice(name);
         self.bytes.extend_from_slice(value);
-        self.entries.push_back(Entry { start, name: name.len() as u32, value: value.len() as u32, hash });
+        self.entries.push_back(Entry { start, name: name.len() as u32, value: value.len() as u32 });
         self.size += size;
     }
 
@@ -106,15 +103,20 @@ impl Table {
     }
 
     /// Returns the index of a pair and `true`, or else that of its name and `false`.
-    pub fn find(&self, name: &[u8], value: &[u8], hash: u32) -> Option<(usize, bool)> {
+    pub fn find(&self, name: &[u8], value: &[u8]) -> Option<(usize, bool)> {
         let mut named = None;
-        for (index, entry) in self.entries.iter().rev().enumerate() {
-            if entry.hash == hash && self.parts(entry) == (name, value) {
+        // Most entries differ in their lengths.
+        let candidates =
+            self.entries.iter().rev().enumerate().filter(|(_, entry)| entry.name as usize == name.len());
+        for (index, entry) in candidates {
+            let has_length = entry.value as usize == value.len();
+            if (!has_length && named.is_some()) || self.parts(entry).0 != name {
+                continue;
+            }
+            if has_length && self.parts(entry).1 == value {
                 return Some((index, true));
             }
-            if named.is_none() && entry.name as usize == name.len() && self.parts(entry).0 == name {
-                named = Some((index, false));
-            }
+            named.get_or_insert((index, false));
         }
         named
     }
@@ -143,13 +145,6 @@ impl Table {
     }
 }
 
-/// Hashes a pair (FNV-1a), for a quick comparison.
-pub(super) fn hash(name: &[u8], value: &[u8]) -> u32 {
-    name.iter()
-        .chain(value)
-        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,27 +154,27 @@ mod tests {
         let mut table = Table::new(100);
         for round in 0..10_000u32 {
             let value = round.to_string();
-            table.insert(b"name", value.as_bytes(), round);
+            table.insert(b"name", value.as_bytes());
             assert!(table.size() <= 100);
             assert!(table.bytes.len() <= 220, "{}", table.bytes.len());
             assert_eq!(table.entry(0), Some((&b"name"[..], value.as_bytes())));
         }
         assert_eq!(table.entry(1), Some((&b"name"[..], &b"9998"[..])));
         assert_eq!(table.entry(2), None);
-        table.insert(b"name", &[b'x'; 80], 0);
+        table.insert(b"name", &[b'x'; 80]);
         assert_eq!((table.entry(0), table.size()), (None, 0), "what does not fit empties it");
     }
 
     #[test]
     fn a_smaller_table_keeps_the_youngest() {
         let mut table = Table::new(4096);
-        (0..5u8).for_each(|n| table.insert(b"n", &[n], hash(b"n", &[n])));
+        (0..5u8).for_each(|n| table.insert(b"n", &[n]));
         table.resize(34 * 2);
         assert_eq!(table.entry(1), Some((&b"n"[..], &[3][..])));
         assert_eq!(table.entry(2), None);
-        assert_eq!(table.find(b"n", &[3], hash(b"n", &[3])), Some((1, true)));
-        assert_eq!(table.find(b"n", &[0], hash(b"n", &[0])), Some((0, false)));
+        assert_eq!(table.find(b"n", &[3]), Some((1, true)));
+        assert_eq!(table.find(b"n", &[0]), Some((0, false)));
         table.resize(0);
-        assert_eq!(table.find(b"n", &[4], hash(b"n", &[4])), None);
+        assert_eq!(table.find(b"n", &[4]), None);
     }
 }
