@@ -64,6 +64,10 @@ pub struct Parked {
     unsaid: Vec<(StreamId, Vec<u8>)>,
     /// Streams that were opened to see whether they could be, for the next who ask.
     spare: VecDeque<StreamId>,
+    /// The most streams that were open at once.
+    at_once: usize,
+    /// Whether the peer has allowed more streams after some had ended.
+    renews_streams: bool,
 }
 
 /// Streams of which there is news.
@@ -140,6 +144,7 @@ impl Parked {
                     | StreamEvent::Finished { id }
                     | StreamEvent::Stopped { id, .. },
                 ) => news.writable.push(id),
+                Event::Stream(StreamEvent::Available { dir: Dir::Bi }) => self.renews_streams = true,
                 // Early data found less room than there is now.
                 Event::Connected => {
                     self.send_preface(machine);
@@ -257,10 +262,21 @@ impl Session {
         }
     }
 
-    /// Returns how many more streams may be opened now: QUIC reports one at a time.
+    /// Returns how many more streams may be opened now or soon: QUIC reports one at a time.
     pub fn vacancies(&mut self) -> usize {
         let promised = self.promised;
-        usize::from(!self.is_closing() && self.core.as_mut().is_some_and(|core| core.has_spare(promised)))
+        let is_open = !self.is_closing();
+        let has_spare = is_open && self.core.as_mut().is_some_and(|core| core.has_spare(promised));
+        usize::from(has_spare || is_open && self.expects_stream())
+    }
+
+    /// Returns whether the peer's permission for one more stream is probably on its way: permissions are for
+    /// a number of streams in all (RFC 9000 §4.6), and return after each end. Waiting for one costs a round
+    /// trip, another connection costs a handshake.
+    fn expects_stream(&self) -> bool {
+        let parked = self.core.as_ref().map(|core| &core.parked);
+        let is_below = |parked: &Parked| parked.renews_streams && self.streams() < parked.at_once;
+        !self.open.is_empty() && parked.is_some_and(is_below)
     }
 
     pub fn streams(&self) -> usize {
@@ -300,8 +316,10 @@ impl Session {
         if self.is_closing() || !self.has_spare() {
             return None;
         }
-        let id = self.core.as_mut()?.parked.spare.pop_front()?;
+        let parked = &mut self.core.as_mut()?.parked;
+        let id = parked.spare.pop_front()?;
         self.open.insert(id, Waiting::default());
+        parked.at_once = parked.at_once.max(self.open.len());
         self.share_window();
         self.wake_driver();
         Some(id)

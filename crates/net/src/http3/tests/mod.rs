@@ -1,6 +1,7 @@
 //! Sessions on real sockets, with a server that is quinn-proto's own.
 
 mod peer;
+mod vacancies;
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -554,31 +555,6 @@ fn a_tunnel_that_nobody_reads_is_kept_alive() {
                 n => all += n,
             }
         }
-    });
-}
-
-/// More requests than the peer allows at once: each starts when another has ended.
-#[test]
-fn requests_wait_for_room() {
-    let peer = Peer::start(Habits { streams: Some(3), ..Habits::default() });
-    run(|rt| async move {
-        let connection = open(&rt, &peer).await;
-        let (http3, _rested) = session(&rt, connection);
-        let _stays = Reservation::promised(http3.clone());
-        let done = Rc::new(Cell::new(0));
-        for _ in 0..40 {
-            let (http3, done) = (http3.clone(), done.clone());
-            rt.spawn(Box::pin(async move {
-                let mut stream = None;
-                while stream.is_none() {
-                    poll_fn(|cx| http3.poll_vacancy(cx)).await;
-                    stream = request(&http3, true);
-                }
-                assert_eq!(body(&mut stream.unwrap()).await.unwrap(), 10);
-                done.set(done.get() + 1);
-            }));
-        }
-        until(&rt, || done.get() == 40).await;
     });
 }
 
