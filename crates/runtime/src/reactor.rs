@@ -7,6 +7,7 @@
 
 mod by_number;
 mod renewal;
+mod signal;
 mod writes;
 
 use std::collections::BTreeSet;
@@ -60,6 +61,8 @@ pub(crate) struct Table {
     pub(crate) wake_in_epoll: bool,
     /// Whether epoll may have unreported events: it reports each once, at once.
     pub(crate) unasked: bool,
+    /// Whether the loop that watches the descriptor is edge-triggered.
+    is_watched_by_edges: bool,
     /// Entries that epoll refused (duplicates, its limits); they are polled beside it.
     pub(crate) stragglers: BTreeSet<usize>,
     hook: Option<Arc<dyn SocketHook>>,
@@ -85,6 +88,8 @@ pub(crate) struct Entry {
     in_epoll: bool,
     /// Whether epoll reports that it is writable.
     tells_writable: bool,
+    /// Whether it receives datagrams, whose end nothing reports.
+    is_datagram: bool,
     /// Whether another entry has, or had, the same descriptor number.
     shared: bool,
 }
@@ -118,7 +123,7 @@ pub enum NextCall {
 }
 
 /// While held, the wake-up descriptor is among the interests: a thread will wake a task.
-pub struct WakeGuard(Arc<Reactor>);
+pub struct WakeGuard(pub(crate) Arc<Reactor>);
 
 /// A guard whose owner is about to run the tasks: tasks that become ready do not end any wait.
 pub struct Turn(Arc<Reactor>);
@@ -251,12 +256,6 @@ impl Reactor {
         }
         drop(table);
         wakers.into_iter().for_each(Waker::wake);
-    }
-
-    /// Returns whether [`descriptor`](Self::descriptor) is readable only because new waits were added since
-    /// the last check.
-    pub fn has_unasked(&self) -> bool {
-        self.table().unasked
     }
 
     /// Ends the present or next interruptible wait; from any thread.
@@ -678,6 +677,7 @@ impl Entry {
             listed: false,
             in_epoll: false,
             tells_writable: true,
+            is_datagram: false,
             shared: false,
         }
     }

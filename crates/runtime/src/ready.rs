@@ -159,16 +159,17 @@ impl Ready {
     }
 
     /// Empties the descriptor. The order matters: a thread that saw `kicked` set had queued its task before,
-    /// and the caller checks the queue after this.
-    pub(crate) fn drain(&self) {
+    /// and the caller checks the queue after this. Returns whether it had been written.
+    pub(crate) fn drain(&self) -> bool {
         if !self.kicked.load(SeqCst) {
-            return;
+            return false;
         }
         let slot = lock(&self.descriptor);
         if let Some(fd) = &*slot {
             eventfd::drain(fd);
         }
         self.kicked.store(false, SeqCst);
+        true
     }
 
     /// After a fork the descriptor is shared with the parent, whose wake-ups are not ours.

@@ -90,7 +90,9 @@ impl Reactor {
 
     /// Collects events without waiting.
     pub(crate) fn harvest(&self) -> io::Result<()> {
-        self.ready.drain();
+        if !self.ready.drain() && self.report_only_reader() {
+            return Ok(());
+        }
         self.wait_once(&mut [], Duration::ZERO, false).map(drop)
     }
 
@@ -208,7 +210,13 @@ impl Reactor {
 /// Descriptors that epoll refuses are not covered; it never refuses sockets while there is memory.
 pub struct Descriptor {
     epoll: Arc<Epoll>,
-    _wakes: WakeGuard,
+    wakes: WakeGuard,
+}
+
+impl Descriptor {
+    pub(crate) fn reactor(&self) -> &Reactor {
+        &self.wakes.0
+    }
 }
 
 lend!(Descriptor, it => &*it.epoll);
@@ -227,7 +235,7 @@ impl Reactor {
             epoll.add_level(&wake, WAKE_KEY)?;
             table.wake_in_epoll = true;
         }
-        Ok(Descriptor { epoll, _wakes: wakes })
+        Ok(Descriptor { epoll, wakes })
     }
 }
 

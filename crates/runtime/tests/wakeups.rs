@@ -107,10 +107,13 @@ fn a_call_that_comes_just_before_the_sleep_ends_it() {
 /// both.
 #[cfg(unix)]
 mod loops {
+    use std::cell::RefCell;
+    use std::io::Write;
     use std::net::UdpSocket;
     use std::os::fd::{OwnedFd, RawFd};
+    use std::os::unix::net::UnixStream;
 
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
     use warmwire_runtime::{Descriptor, Interest, Socket, SocketHook};
 
     use super::*;
@@ -167,6 +170,82 @@ mod loops {
     fn is_readable(descriptor: &Descriptor) -> bool {
         let mut set = [PollFd::new(descriptor, PollFlags::IN)];
         poll(&mut set, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap() > 0
+    }
+
+    /// A loop whose events are edges of one descriptor.
+    struct EdgeLoop(OwnedFd);
+
+    impl EdgeLoop {
+        fn new(descriptor: &Descriptor) -> EdgeLoop {
+            descriptor.watch_by_edges();
+            let own = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+            let edges = epoll::EventFlags::IN | epoll::EventFlags::ET;
+            epoll::add(&own, descriptor, epoll::EventData::new_u64(0), edges).unwrap();
+            EdgeLoop(own)
+        }
+
+        /// Waits for an event; false if none comes.
+        fn wait(&self) -> bool {
+            let mut events = Vec::with_capacity(1);
+            let limit = Timespec { tv_sec: 10, tv_nsec: 0 };
+            epoll::wait(&self.0, rustix::buffer::spare_capacity(&mut events), Some(&limit)).unwrap() > 0
+        }
+    }
+
+    /// A socket that a task reads to its end, the lengths of what it received, and the other end.
+    fn read_by_task(rt: &Runtime) -> (Rc<RefCell<Vec<usize>>>, UnixStream) {
+        let (near, far) = UnixStream::pair().unwrap();
+        near.set_nonblocking(true).unwrap();
+        let mut socket = Socket::new(near.into());
+        socket.attach(rt.reactor(), 0);
+        let received = Rc::new(RefCell::new(Vec::new()));
+        let log = received.clone();
+        rt.spawn(Box::pin(async move {
+            let mut buf = [0; 64];
+            while log.borrow().last() != Some(&0) {
+                let length = poll_fn(|cx| socket.poll_recv(cx, &mut buf)).await.unwrap();
+                log.borrow_mut().push(length);
+            }
+        }));
+        (received, far)
+    }
+
+    /// Bytes on the only connection are received without a call that asks epoll, whose event stays. The next
+    /// arrival is an edge all the same, and so is an end.
+    #[test]
+    fn a_loop_of_edges_reads_the_only_connection_at_once() {
+        let rt = Runtime::new(Clock::system());
+        let descriptor = rt.reactor().descriptor().unwrap();
+        let watch = EdgeLoop::new(&descriptor);
+        let perform = || {
+            let _turn = rt.reactor().turn(); // or the tasks that are woken here would be an event
+            rt.perform().unwrap();
+        };
+        let (received, mut far) = read_by_task(&rt);
+        assert!(watch.wait());
+        perform();
+        assert!(!is_readable(&descriptor), "epoll was not asked about a new connection");
+        for count in 1..=20 {
+            far.write_all(b"a").unwrap();
+            assert!(watch.wait(), "no event of arrival {count}");
+            perform();
+            assert_eq!(received.borrow().len(), count);
+            assert!(is_readable(&descriptor), "epoll was asked");
+        }
+        let (others, mut other_far) = read_by_task(&rt);
+        assert!(watch.wait());
+        perform();
+        assert!(!is_readable(&descriptor), "epoll was not asked, with two connections");
+        other_far.write_all(b"b").unwrap();
+        drop(other_far);
+        assert!(watch.wait());
+        perform();
+        assert_eq!((others.take(), received.borrow().len()), (vec![1, 0], 20));
+        far.write_all(b"c").unwrap();
+        drop(far);
+        assert!(watch.wait());
+        perform();
+        assert_eq!(received.borrow()[20..], [1, 0], "bytes and end were one event");
     }
 
     /// The system reports that a socket of datagrams is writable whenever a packet has left.

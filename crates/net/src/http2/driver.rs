@@ -96,6 +96,7 @@ impl Driver {
             match ready!(read) {
                 Ok(0) => Poll::Ready(Err(SessionError::Closed)),
                 Ok(n) => {
+                    connection.carrier.socket().settle(); // frames have lengths
                     let mut state = http2.0.borrow_mut();
                     state.watch(&buf[..n]);
                     tell_time(&mut state.session, connection.carrier.socket(), connection.created);

@@ -7,6 +7,7 @@ impl Registration {
     /// of a datagram socket whenever a packet has left: an event for each send.
     pub fn expect_no_write_events(&self) {
         let mut table = self.reactor.table();
+        table.entries[self.slot].is_datagram = true;
         if table.entries[self.slot].tells_writable {
             table.tell_writable(self.slot, false);
         }

@@ -187,13 +187,23 @@ impl Socket {
         }
     }
 
+    /// A receive answered EAGAIN: until the next event none is needed.
+    fn found_nothing(&self) {
+        if let Some(registration) = &self.registration {
+            registration.dry(Direction::Read);
+        }
+    }
+
     /// Receives available data, with or without a reactor. Returns `Pending` if there is none, without
     /// registering a wake-up.
     pub fn try_recv(&mut self, buf: &mut [u8]) -> Poll<io::Result<usize>> {
         loop {
             match recv(self.shared(), &mut *buf, RECEIVE_NOW) {
                 Ok((_, n)) => return Poll::Ready(Ok(n)),
-                Err(Errno::AGAIN) => return Poll::Pending,
+                Err(Errno::AGAIN) => {
+                    self.found_nothing();
+                    return Poll::Pending;
+                }
                 Err(Errno::INTR) => {}
                 Err(e) => return Poll::Ready(Err(e.into())),
             }
@@ -357,7 +367,11 @@ impl Socket {
         match recv(self.shared(), &mut byte, RecvFlags::PEEK | RECEIVE_NOW) {
             Ok((_, 0)) => Idle::Closed,
             Ok(_) => Idle::Data,
-            Err(Errno::AGAIN | Errno::INTR) => Idle::Alive,
+            Err(Errno::AGAIN) => {
+                self.found_nothing();
+                Idle::Alive
+            }
+            Err(Errno::INTR) => Idle::Alive,
             Err(_) => Idle::Closed,
         }
     }

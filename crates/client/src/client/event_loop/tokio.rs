@@ -25,6 +25,7 @@ impl EventLoop for Tokio {
         reason = "its successor is unsafe, for types whose descriptor may change or be closed; this one's is its own for as long as it lives"
     )]
     fn watch(self, descriptor: Descriptor) -> io::Result<Watched> {
+        descriptor.watch_by_edges();
         let descriptor = AsyncFd::with_interest(descriptor, Interest::READABLE)?;
         Ok(Watched { descriptor, timer: Box::pin(sleep(Duration::ZERO)), armed: None })
     }
