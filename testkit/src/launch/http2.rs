@@ -26,7 +26,7 @@ pub enum Http2Kind {
     Nghttpd,
     Nghttpx,
     Caddy,
-    /// caddy with HTTP/3 in addition.
+    /// caddy with HTTP/3 in addition. Both serve TLS at 127.0.0.2 as well.
     CaddyQuic,
 }
 
@@ -297,7 +297,7 @@ http://127.0.0.1:{plain} {{
   import common
 }}
 https://localhost:{secure} {{
-  bind 127.0.0.1
+  bind 127.0.0.1 127.0.0.2
   tls {place}/cert.pem {place}/key.pem
   import common
 }}

@@ -1,10 +1,12 @@
 //! HTTP/3 with caddy, which is quic-go underneath.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use super::{Ran, curl_in, ran, tool, write};
 use crate::empty_folder;
 use testkit::certs::Authority;
+use testkit::dns::{A, DnsAnswer, NameServer, address};
 use testkit::launch::{Http2Kind, Http2Server};
 
 struct Site {
@@ -283,4 +285,28 @@ fn alt_svc_leads_to_http3() {
     assert_eq!(ran.code, 60, "{}", ran.stderr);
     let ran = elsewhere.run(&[&["-k", "--alt-svc", &file], &WRITE_OUT[..], &[&there]].concat());
     assert_eq!(ran.stdout, "3 200 1 10\n", "{}", ran.stderr);
+}
+
+/// A session is left when a name moves, here that of --connect-to.
+#[test]
+fn a_session_follows_its_name() {
+    let site = Site::start(Http2Kind::CaddyQuic);
+    let url = site.server.https("/bytes-10");
+    let port = url.trim_end_matches("/bytes-10").rsplit(':').next().unwrap();
+    let place = format!("localhost:{port}:a.example:{port}");
+    for (version, flag) in [("2", "--http2"), ("3", "--http3-only")] {
+        let has_moved = AtomicBool::new(false);
+        let dns = NameServer::start(move |asked| match asked.kind {
+            A if has_moved.swap(true, SeqCst) => address(A, "127.0.0.2"),
+            A => DnsAnswer::Lasting(1, Box::new(address(A, "127.0.0.1"))),
+            _ => DnsAnswer::Records(Vec::new()),
+        });
+        let servers = dns.address().to_string();
+        let words =
+            [flag, "--follow-names", "--rate", "40/m", "--dns-servers", &servers, "--connect-to", &place];
+        let output = ["-o", "out", "-w", "%{http_version} %{num_connects} %{remote_ip}\\n", &url];
+        let ran = site.run(&[&words[..], &output, &["-o", "out2", &url, "-o", "out3", &url]].concat());
+        let wanted = ["1 127.0.0.1", "1 127.0.0.2", "0 127.0.0.2"].map(|line| format!("{version} {line}\n"));
+        assert_eq!(ran.stdout, wanted.concat(), "{}", ran.stderr);
+    }
 }
