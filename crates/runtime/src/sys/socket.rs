@@ -187,9 +187,9 @@ impl Socket {
         }
     }
 
-    /// A receive answered EAGAIN: until the next event none is needed.
+    /// A receive answered EAGAIN: the one that a short read has left due is not needed.
     fn found_nothing(&self) {
-        if let Some(registration) = &self.registration {
+        if let Some(registration) = self.registration.as_ref().filter(|_| self.unsettled) {
             registration.dry(Direction::Read);
         }
     }
