@@ -16,6 +16,11 @@ use crate::session::{self, Buffer, READ};
 const WRITE: usize = 64 << 10;
 /// Amount read in one poll before the streams run: they find the data still in the CPU cache.
 const FAIR_SHARE: usize = READ;
+/// For so many shares at most, one after the other, updates of windows wait for more of them.
+const SHARES_PER_UPDATE: usize = 4;
+/// Streams that get about half of their smallest window in one share. That much is left when an update is
+/// due.
+const STREAMS_PER_SHARE: usize = 2;
 
 /// Drives a session as long as it has streams.
 pub struct Driver {
@@ -24,6 +29,8 @@ pub struct Driver {
     out: Vec<u8>,
     sent: usize,
     buffer: Buffer,
+    /// Shares that were read since the last write, if there is more to read.
+    shares: usize,
     /// Bytes that were received before the session started.
     early: Vec<u8>,
     /// Set when nothing can be sent to the peer any more. What it has sent is still read to the end:
@@ -37,7 +44,16 @@ pub type Rested = session::Rested<Parked>;
 impl Driver {
     pub(super) fn new(http2: Http2, connection: Box<Connection>, out: Vec<u8>) -> Driver {
         let buffer = Buffer::default();
-        Driver { http2, connection: Some(connection), out, sent: 0, buffer, early: Vec::new(), unheard: None }
+        Driver {
+            http2,
+            connection: Some(connection),
+            out,
+            sent: 0,
+            buffer,
+            shares: 0,
+            early: Vec::new(),
+            unheard: None,
+        }
     }
 
     /// Uses a buffer that others share.
@@ -74,6 +90,14 @@ impl Driver {
                 Err(e) => return Poll::Ready(Err(e.into())),
             }
         }
+    }
+
+    /// Returns whether the output may wait until more has been read. A few streams would use up their windows
+    /// meanwhile, and the peer would have to stop.
+    fn may_wait(&self) -> bool {
+        let state = self.http2.0.borrow();
+        let most = SHARES_PER_UPDATE.min(state.inboxes.len() / STREAMS_PER_SHARE);
+        (1..most).contains(&self.shares) && self.sent == self.out.len() && state.session.has_only_updates()
     }
 
     /// Reads once and distributes the events to the streams.
@@ -157,7 +181,9 @@ impl Future for Driver {
             if lost {
                 return if self.http2.streams() == 0 { self.rest(cx) } else { self.sleep(cx) };
             }
+            let waits = self.may_wait();
             if self.unheard.is_none()
+                && !waits
                 && let Poll::Ready(Err(lost)) = self.poll_write(cx)
             {
                 match lost {
@@ -172,10 +198,12 @@ impl Future for Driver {
             match (self.poll_read(cx), self.unheard) {
                 (Poll::Ready(Ok(n)), _) => moved += n,
                 (Poll::Ready(Err(lost)), None) => self.lose(cx, lost),
+                (Poll::Pending, None) if waits => self.shares = 0,
                 (Poll::Pending, None) => return self.sleep(cx),
                 (_, Some(lost)) => self.lose(cx, lost),
             }
             if moved >= FAIR_SHARE {
+                self.shares = if waits { self.shares + 1 } else { 1 };
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
@@ -186,6 +214,7 @@ impl Future for Driver {
 impl Driver {
     /// Until there is something to read, or a stream has something to say.
     fn sleep(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
+        self.shares = 0;
         self.http2.0.borrow_mut().driver = Some(cx.waker().clone());
         Poll::Pending
     }
@@ -212,5 +241,95 @@ impl Drop for Driver {
 pub(super) fn tell_time(session: &mut Session, socket: &Socket, opened: Instant) {
     if let Some(now) = socket.now() {
         session.tell_time(now.saturating_duration_since(opened).as_millis() as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::task::Waker;
+
+    use wire::h2::{Config, Field, Opening};
+
+    use super::super::Stream;
+    use super::*;
+    use crate::exchange::BodyStep;
+    use crate::filter::scripted::{Script, Scripted};
+    use crate::{ConnectionKey, HashedKey};
+
+    const STREAMS: usize = 40;
+    /// A body that is worth one update of its stream's window.
+    const BODY: usize = 36_000;
+
+    /// A server that has sent all its responses already. Remembers what is written to it.
+    struct Server {
+        responses: Vec<u8>,
+        written: Arc<Mutex<Vec<Vec<u8>>>>,
+    }
+
+    impl Script for Server {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+            self.written.lock().unwrap().push(bytes.to_vec());
+            Ok(())
+        }
+
+        fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+            let length = buf.len().min(self.responses.len());
+            buf[..length].copy_from_slice(&self.responses[..length]);
+            self.responses.drain(..length);
+            Ok(length)
+        }
+    }
+
+    fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+        let length = (payload.len() as u32).to_be_bytes();
+        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+    }
+
+    fn responses() -> Vec<u8> {
+        let response = |number: usize| {
+            let stream = 2 * number as u32 + 1;
+            let head = frame(1, 4, stream, &[0x88]); // HEADERS: status 200
+            let data = frame(0, 0, stream, &[7; BODY / 3]);
+            [head, data.clone(), data.clone(), data].concat()
+        };
+        let settings = frame(4, 0, 0, &[]);
+        [settings].into_iter().chain((0..STREAMS).map(response)).flatten().collect()
+    }
+
+    /// Reads what has come of a body, and returns its length.
+    fn read(stream: &mut Stream, cx: &mut Context<'_>) -> usize {
+        let (mut buf, mut all) = ([0; 16 << 10], 0);
+        while let Poll::Ready(Ok(BodyStep::Bytes(n))) = stream.poll_body(cx, &mut buf) {
+            all += n;
+        }
+        all
+    }
+
+    #[test]
+    fn updates_of_windows_wait_for_more_while_there_is_more_to_read() {
+        let written = Arc::<Mutex<Vec<Vec<u8>>>>::default();
+        let server = Scripted::new(Server { responses: responses(), written: written.clone() }).unwrap();
+        let key = HashedKey::from(ConnectionKey::default());
+        let connection = Connection::new(key, Box::new(server) as _, Default::default(), Instant::now());
+        let (http2, driver) = Http2::new(Box::new(connection), Config::default());
+        let field = Field { name: b":method", value: b"GET", sensitive: false };
+        let open = |_| http2.open([field], Opening { end: true, ..Opening::default() }).unwrap();
+        let mut streams: Vec<Stream> = (0..STREAMS).map(open).collect();
+        let mut cx = Context::from_waker(Waker::noop());
+        let (mut driver, mut received, mut polls) = (std::pin::pin!(driver), 0, 0);
+        while received < STREAMS * BODY {
+            assert!(driver.as_mut().poll(&mut cx).is_pending() && polls < 1000);
+            polls += 1;
+            received += streams.iter_mut().map(|stream| read(stream, &mut cx)).sum::<usize>();
+        }
+        let written = written.lock().unwrap();
+        let updates = written[1..].iter().map(|bytes| bytes.len() / 13).sum::<usize>(); // after the requests
+        assert!(updates > STREAMS * 3 / 4, "{updates} updates");
+        assert!(
+            (polls / 6..=polls / 3).contains(&written.len()),
+            "{} writes in {polls} polls",
+            written.len()
+        );
     }
 }

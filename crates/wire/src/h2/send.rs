@@ -13,10 +13,12 @@ impl Session {
     /// Appends what may be sent now to `out`, up to about `limit` bytes. Leaves it unchanged if there is
     /// nothing to send.
     pub fn write_into(&mut self, out: &mut Vec<u8>, limit: usize) {
-        if out.is_empty() {
-            std::mem::swap(out, &mut self.control);
-        } else {
-            out.append(&mut self.control);
+        // Updates first: none may follow the reset of its stream.
+        for part in [&mut self.updates, &mut self.control] {
+            match out.is_empty() {
+                true => std::mem::swap(out, part),
+                false => out.append(part),
+            }
         }
         self.answers = 0;
         while out.len() < limit
@@ -36,10 +38,16 @@ impl Session {
     /// Whether [`Session::write_into`] would add something.
     pub fn has_output(&self) -> bool {
         !self.control.is_empty()
+            || !self.updates.is_empty()
             || self.turns.iter().any(|id| {
                 let stream = self.streams.peek(*id);
                 stream.is_some_and(|s| s.upload.queued().is_empty() || self.window.available() > 0)
             })
+    }
+
+    /// Returns whether that would be updates of streams' windows and nothing else.
+    pub fn has_only_updates(&self) -> bool {
+        !self.updates.is_empty() && self.control.is_empty() && self.turns.is_empty()
     }
 
     /// Returns the room for body bytes of a stream. It is bounded by the stream's window, so that nothing is

@@ -49,6 +49,8 @@ pub struct Session {
     pub(super) receive: ReceiveWindow,
     /// Frames that are sent first: replies, and heads in the order of their compression.
     pub(super) control: Vec<u8>,
+    /// Updates of streams' windows, which may wait for more of them.
+    pub(super) updates: Vec<u8>,
     /// How many of them answer the peer.
     pub(super) answers: u32,
     /// Streams that have something to send.
@@ -100,6 +102,7 @@ impl Session {
             decoder: Decoder::new(OUR_HEADER_TABLE),
             window: SendWindow::new(65_535),
             control: Vec::new(),
+            updates: Vec::new(),
             answers: 0,
             turns: VecDeque::new(),
             reading: Reading::default(),
@@ -205,7 +208,7 @@ impl Session {
         if let Some(increment) = stream.receive.consume(bytes)
             && stream.remote != Remote::Ended
         {
-            frame::write_window_update(&mut self.control, id.number, increment);
+            frame::write_window_update(&mut self.updates, id.number, increment);
         }
     }
 

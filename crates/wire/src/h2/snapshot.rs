@@ -41,6 +41,7 @@ impl Session {
         let is_quiet = self.greeted
             && self.streams.is_untouched()
             && self.control.is_empty()
+            && self.updates.is_empty()
             && self.turns.is_empty()
             && self.events.is_empty()
             && self.partial.is_empty()
