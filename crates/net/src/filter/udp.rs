@@ -29,6 +29,11 @@ pub trait Underlay: Send {
     /// Receives without waiting and without a reactor.
     fn try_receive(&mut self, buf: &mut [u8], take: &mut dyn FnMut(Batch<'_>)) -> Poll<io::Result<usize>>;
 
+    /// Returns whether [`try_receive`](Self::try_receive) may find something.
+    fn may_have_input(&self) -> bool {
+        true
+    }
+
     /// Sends the whole batch, or waits, and is then called again with the same one. Datagrams that are too
     /// large for the path are lost, which path MTU discovery relies on.
     fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>>;

@@ -71,6 +71,10 @@ impl Underlay for UdpSocket {
         }
     }
 
+    fn may_have_input(&self) -> bool {
+        self.socket.has_input()
+    }
+
     fn poll_send(&mut self, cx: &mut Context<'_>, batch: &Batch<'_>) -> Poll<io::Result<()>> {
         let UdpSocket { socket, state, peer } = self;
         let transmit = Transmit {

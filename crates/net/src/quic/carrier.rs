@@ -157,11 +157,11 @@ impl Quic {
 
     /// Processes timers, receives and replies, without waiting. Received datagrams count as arriving now: if
     /// they waited beyond the idle timeout, the peer has given up the connection, too. Coalesced datagrams
-    /// that do not fit into `buf` are lost.
+    /// that do not fit into `buf` are lost. With an empty one nothing is received.
     pub fn process(&mut self, buf: &mut [u8]) -> Idle {
         let now = self.now();
         self.machine.tick(now);
-        for _ in 0..MAX_RECEIVES {
+        for _ in 0..if buf.is_empty() { 0 } else { MAX_RECEIVES } {
             let machine = &mut self.machine;
             match self.socket.try_receive(buf, &mut |batch| machine.receive(&batch, now)) {
                 Poll::Pending => break,
@@ -193,7 +193,9 @@ impl Carrier for Quic {
     }
 
     fn idle_state(&mut self) -> Idle {
-        self.process(&mut vec![0; IDLE_BUFFER])
+        // Mostly nothing has come, which shows without a buffer.
+        let size = if self.socket.may_have_input() { IDLE_BUFFER } else { 0 };
+        self.process(&mut vec![0; size])
     }
 
     fn attach(&mut self, reactor: &Arc<Reactor>, owner: u64) {

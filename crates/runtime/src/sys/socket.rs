@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SocketAddrAny, recv, send, sockopt};
@@ -15,6 +16,7 @@ use crate::backlog::Backlog;
 use crate::interest::Direction;
 use crate::reactor::{Reactor, Registration};
 use crate::sys::calls::{self, BUFFERS_GROW, CONNECT_CHECK_INTERVAL, RECEIVE_NOW, SEND};
+use crate::sys::epoll::poll_fds;
 use crate::timers::Sleep;
 
 /// Closes a descriptor in the application's way.
@@ -359,6 +361,12 @@ impl Socket {
     /// Accepts a pending connection without waiting: the reactor may not have reported it yet.
     pub fn try_accept(&self) -> io::Result<OwnedFd> {
         calls::accept(self.shared().as_fd())
+    }
+
+    /// Returns whether a receive would find something now: data, an end or an error. Takes nothing.
+    pub fn has_input(&self) -> bool {
+        let mut set = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
+        !matches!(poll_fds(&mut set, Duration::ZERO), Ok(0))
     }
 
     /// Looks without waiting and without taking anything.
