@@ -3,11 +3,17 @@
 //! A table of `&str` is relocated at each start: each of its pages is copied. A search also reads
 //! two pointers and two lengths for each entry. Here all texts stand in a row, and an entry has two ends.
 
+/// Names are shorter.
+const LENGTHS: usize = 40;
+
 /// Names and values in a row.
 pub struct StaticFields<const COUNT: usize, const SIZE: usize> {
     /// Where each entry's name and value end. A name begins where the value before it ends.
     ends: [(u16, u16); COUNT],
     texts: [u8; SIZE],
+    /// The places by the length of their name, and where those of a length and of the next one begin there.
+    by_length: [u8; COUNT],
+    begins: [u8; LENGTHS + 1],
 }
 
 /// Returns the number of bytes in all texts.
@@ -37,7 +43,8 @@ impl<const COUNT: usize, const SIZE: usize> StaticFields<COUNT, SIZE> {
             at += 1;
         }
         assert!(used == SIZE && SIZE <= u16::MAX as usize);
-        StaticFields { ends, texts }
+        let (by_length, begins) = sorted(fields);
+        StaticFields { ends, texts, by_length, begins }
     }
 
     /// Returns the name and the value at a place, counted from 0.
@@ -48,14 +55,34 @@ impl<const COUNT: usize, const SIZE: usize> StaticFields<COUNT, SIZE> {
         Some((text(start, name_end), text(name_end, value_end)))
     }
 
-    /// Returns the places of a name. Candidates have its length, so most names need no comparison.
+    /// Returns the places of a name, in their order. Only names of its length are compared.
     pub fn places(&self, name: &[u8]) -> impl Iterator<Item = usize> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| usize::from(*end)));
-        let named = starts.zip(&self.ends).enumerate().filter(move |(_, (start, (end, _)))| {
-            usize::from(*end) - start == name.len() && &self.texts[*start..usize::from(*end)] == name
-        });
-        named.map(|(place, _)| place)
+        let begin = |length: usize| usize::from(self.begins[length.min(LENGTHS)]);
+        let places = &self.by_length[begin(name.len())..begin(name.len() + 1)];
+        let is_named = move |place: &usize| self.get(*place).is_some_and(|(known, _)| known == name);
+        places.iter().map(|place| usize::from(*place)).filter(is_named)
     }
+}
+
+/// Returns the places by the length of their name, and where each length begins.
+const fn sorted<const COUNT: usize>(fields: &[(&str, &str); COUNT]) -> ([u8; COUNT], [u8; LENGTHS + 1]) {
+    let (mut places, mut begins) = ([0; COUNT], [0; LENGTHS + 1]);
+    let (mut listed, mut length) = (0, 0);
+    while length < LENGTHS {
+        begins[length] = listed as u8;
+        let mut at = 0;
+        while at < COUNT {
+            if fields[at].0.len() == length {
+                places[listed] = at as u8;
+                listed += 1;
+            }
+            at += 1;
+        }
+        length += 1;
+    }
+    begins[LENGTHS] = listed as u8;
+    assert!(listed == COUNT && COUNT <= u8::MAX as usize);
+    (places, begins)
 }
 
 #[cfg(test)]
@@ -72,5 +99,8 @@ mod tests {
         assert_eq!(TABLE.get(5), None);
         let places = |name: &[u8]| TABLE.places(name).collect::<Vec<_>>();
         assert_eq!((places(b"bc"), places(b""), places(b"x")), (vec![1, 3], vec![2], vec![]));
+        for length in LENGTHS - 1..LENGTHS + 2 {
+            assert_eq!(places(&[b'b'; 64][..length]), []);
+        }
     }
 }
