@@ -290,6 +290,9 @@ pub trait Callbacks {
         CacheAnswer::Send(RequestAdditions::default())
     }
 
+    /// A redirect leads to this URL, which is requested next. Options that are set now apply to it.
+    fn redirected(&self, _url: &[u8]) {}
+
     /// Decides after the head of a final reply over HTTP, before its body. `None` as the status means that
     /// the network failed. Called if [`Self::has_cache`].
     fn before_body(&self, _status: Option<u16>) -> ReplyAnswer {

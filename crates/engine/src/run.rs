@@ -22,6 +22,7 @@ use crate::transfer::Transfer;
 use crate::transfer::explained;
 use crate::transfer::route::scheme::check_scheme;
 use crate::transfer::route::target;
+use crate::transfer::route::url::url_text;
 use crate::transfer::watch::Watch;
 
 /// How a multi handle has its transfers run.
@@ -195,7 +196,10 @@ async fn drive(t: &mut HttpTransfer) -> Result<()> {
                 poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;
                 return t.flow.writer.finish();
             }
-            Next::Follow(url) => t.follow(*url),
+            Next::Follow(url) => {
+                t.follow(*url);
+                t.easy.callbacks.redirected(&url_text(&t.url));
+            }
             Next::Again => {}
             Next::Stop(error) => return Err(error),
         }

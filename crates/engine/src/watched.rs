@@ -62,6 +62,7 @@ impl Callbacks for Watched {
         chunk_end() -> bool;
         tls_context(address: usize) -> Result<(), i32>;
         fnmatch(pattern: &[u8], name: &[u8]) -> Option<MatchAnswer>;
+        redirected(url: &[u8]);
         before_request(request: PlannedRequest<'_>) -> CacheAnswer;
         before_body(status: Option<u16>) -> ReplyAnswer;
         ssh_host_key(found: &HostKey) -> Option<bool>;

@@ -1,7 +1,8 @@
 //! Config files: `-K`, and the default file that is read unless disabled.
 //!
 //! A line is an option, with or without dashes, and its argument after blanks, `=` or `:`. See curl's
-//! description of `--config`, and of the searched locations in curl(1).
+//! description of `--config`, and of the searched locations in curl(1). A line in brackets starts a section
+//! (host_section.rs); curl knows no option that begins with a bracket.
 
 use crate::bytes::Bytes;
 use crate::parse::Wrong;
@@ -31,6 +32,7 @@ fn beside_program(names: &[&str]) -> impl Iterator<Item = Bytes> {
 
 #[derive(Debug, PartialEq)]
 pub struct Entry<'l> {
+    /// The option, or the whole first line of a section.
     pub option: &'l [u8],
     pub argument: Option<Bytes>,
     /// Whether the argument begins with a single quote, which has no meaning here.
@@ -60,6 +62,11 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let line = line.trim_ascii_start();
     if line.is_empty() || matches!(line[0], b'#' | 0) {
         return None;
+    }
+    if line[0] == b'[' {
+        let comment = line.iter().position(|byte| *byte == b'#').unwrap_or(line.len());
+        let option = line[..comment].trim_ascii_end();
+        return Some(Entry { option, argument: None, single_quote: false, loose_blank: false });
     }
     let dashed = line[0] == b'-';
     let separates = |byte: &u8| !dashed && matches!(byte, b'=' | b':');
@@ -122,6 +129,7 @@ mod tests {
         assert_eq!(read("data = a # b"), ("data".into(), Some("a".into()), false));
         assert_eq!(read(r#"d="\t\"\\\x""#), ("d".into(), Some("\t\"\\x".into()), false));
         assert_eq!(read("silent\r"), ("silent".into(), None, false));
+        assert_eq!(read(" [host a.test b:1] # c\r"), ("[host a.test b:1]".into(), None, false));
         assert!(entry(b"  # nothing").is_none());
         assert!(entry(b"").is_none());
     }

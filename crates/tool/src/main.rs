@@ -18,6 +18,8 @@ mod env;
 mod flags;
 mod form;
 mod glob;
+mod host_pattern;
+mod host_section;
 mod ipfs;
 mod libcurl;
 mod message;

@@ -6,6 +6,7 @@
 //! in its declaration.
 
 mod parser;
+pub mod sections;
 mod stop;
 
 pub use parser::Parser;
@@ -38,11 +39,13 @@ pub struct Reader<'w> {
     secret: usize,
     /// The first flags that config files have named.
     recent: Vec<&'static Flag>,
+    /// The number of the section of a config file that is read.
+    section: Option<usize>,
 }
 
 impl<'w> Reader<'w> {
     pub fn new(world: &'w mut dyn World, messages: Messages) -> Reader<'w> {
-        Reader { parser: Parser::new(world, messages), secret: 0, recent: Vec::new() }
+        Reader { parser: Parser::new(world, messages), secret: 0, recent: Vec::new(), section: None }
     }
 
     /// Reads the default config file, unless the first word forbids it.
@@ -321,6 +324,7 @@ impl<'w> Reader<'w> {
     /// Reads the lines of a config file.
     fn lines(&mut self, name: &[u8], content: &[u8]) -> Done {
         self.parser.depth += 1;
+        let outer_section = self.section.take();
         let mut done = Ok(());
         for (number, entry) in config_file::entries(content) {
             if let Err(stop) = entry.map_err(Stop::from).and_then(|entry| self.line(name, number, &entry)) {
@@ -331,7 +335,28 @@ impl<'w> Reader<'w> {
             }
         }
         self.parser.depth -= 1;
+        self.section = outer_section;
         done
+    }
+
+    /// Reads an option, or the start of a section; true when the argument has been used.
+    fn entry(&mut self, entry: &Entry) -> Result<bool, Stop> {
+        if entry.option.starts_with(b"[") {
+            self.section = Some(self.parser.globals.sections.len());
+            self.parser.globals.sections.push(sections::parse(entry.option)?);
+            return Ok(false);
+        }
+        let Some(section) = self.section else {
+            return self.option(entry.option, entry.argument.as_deref());
+        };
+        sections::check_flag(entry.option)?;
+        let request = std::mem::take(&mut self.parser.globals.sections[section].request);
+        self.parser.requests.push(request);
+        let used = self.option(entry.option, entry.argument.as_deref());
+        let request = self.parser.requests.pop().expect("it was pushed");
+        sections::check_request(&request)?;
+        self.parser.globals.sections[section].request = request;
+        used
     }
 
     fn line(&mut self, name: &[u8], number: usize, entry: &Entry) -> Done {
@@ -350,7 +375,7 @@ impl<'w> Reader<'w> {
             );
             self.parser.messages.warn(&text);
         }
-        let used = self.option(entry.option, entry.argument.as_deref());
+        let used = self.entry(entry);
         let used = match used.or_else(|stop| self.begin_next(stop)) {
             Ok(false) if entry.argument.as_ref().is_some_and(|text| !text.is_empty()) => {
                 if entry.option.contains(&b'=') { Ok(true) } else { Err(Wrong::Garbage.into()) }

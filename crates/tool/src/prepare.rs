@@ -1,5 +1,6 @@
 //! Prepares an item of the queue for its transfer: files, names, headers, the final URL, options.
 
+mod known_hosts;
 mod resuming;
 
 use crate::apply::apply;
@@ -7,13 +8,14 @@ use crate::bytes::Bytes;
 use crate::cache::partition;
 use crate::checksum;
 use crate::env::Env;
+use crate::host_section::AppliedSections;
 use crate::ipfs;
 use crate::message::{os_text, shown};
 use crate::names;
 use crate::options::{ToolOption, Value};
 use crate::outcome::{Completion, Output};
 use crate::progress::{Bar, Meter};
-use crate::queue::Item;
+use crate::queue::{Item, Sectioned};
 use crate::raw::checksum::{Check, Sum};
 use crate::raw::{
     CURL_VERSION, Code, Easy, EasyOption as O, OptionSet, Share, Url, UrlError, UrlPart, mime, url_flag,
@@ -23,7 +25,7 @@ use crate::segments;
 use crate::settings::{Job, Setting, fixed_resume, settings};
 use crate::sink::{Sink, create_directories};
 use crate::spool::Spool;
-use crate::system::{self, path};
+use crate::system::path;
 use crate::text::url_escape;
 use crate::transfer::{Caching, Display, Parts, Transfer, Upload, open_upload};
 use crate::url::parse_url;
@@ -561,26 +563,6 @@ impl Prepare<'_> {
         scheme.unwrap_or_default().to_ascii_lowercase()
     }
 
-    /// Hosts that are spoken to by SSH must be known: by a file, or by a fingerprint.
-    fn known_hosts(&mut self) -> Result<(), Stop> {
-        let options = &self.request.options;
-        let ssh = matches!(self.job.scheme.as_str(), "scp" | "sftp");
-        if !ssh || self.request.insecure || options.text(O::SshKnownHosts).is_some() {
-            return Ok(());
-        }
-        self.job.known_hosts = usual_known_hosts();
-        if self.job.known_hosts.is_some() {
-            return Ok(());
-        }
-        let printed = [O::SshHostPublicKeyMd5, O::SshHostPublicKeySha256];
-        if printed.iter().any(|option| options.text(*option).is_some()) {
-            self.env.warn("Could not find a known_hosts file");
-            return Ok(());
-        }
-        self.env.error("Could not find a known_hosts file");
-        Err(self.refused(Code::FailedInit))
-    }
-
     fn append_query(&mut self, query: &[u8]) -> Result<(), Stop> {
         let mut url = Url::parse(&self.job.url, url_flag::GUESS_SCHEME).map_err(|why| {
             let code = if why == UrlError::UnsupportedScheme { UNSUPPORTED } else { MALFORMED };
@@ -622,6 +604,7 @@ impl Prepare<'_> {
         parallel: bool,
         pattern: &mut Option<Pattern>,
     ) -> Result<Vec<Setting>, Stop> {
+        self.apply_sections(transfer);
         let url = std::mem::take(&mut self.job.url);
         let last = pattern.as_ref().filter(|last| Rc::ptr_eq(&last.request, &self.request));
         let last = last.filter(|last| last.job == self.job);
@@ -652,18 +635,18 @@ impl Prepare<'_> {
         Ok(list)
     }
 
+    /// Notes the options of sections, so that they can be taken back.
+    fn apply_sections(&self, transfer: &Transfer) {
+        if let Some(Sectioned { numbers, without }) = &self.item.sectioned {
+            let of = |request: &Request| settings(request, &self.env.globals, &self.job);
+            let applied = AppliedSections::new(numbers.clone(), &of(without), &of(&self.request));
+            transfer.sections.replace(Some(applied));
+        }
+    }
+
     fn apply(&self, easy: &Easy, list: &[Setting]) -> Result<(), Stop> {
         let backslashes = self.request.options.is_on(O::MimeOptions);
         let escape = if backslashes { mime::Escape::Backslash } else { mime::Escape::Percent };
         apply(easy, list, escape).map_err(|code| self.refused(code))
     }
-}
-
-/// Returns the default known_hosts: ssh's, or the one beside the tool's own files.
-fn usual_known_hosts() -> Option<Vec<u8>> {
-    ["CURL_HOME", "XDG_CONFIG_HOME"].iter().chain(system::HOMES).find_map(|name| {
-        let folder = system::variable(name).filter(|folder| !folder.is_empty())?;
-        let file = [folder.as_slice(), b"/.ssh/known_hosts"].concat();
-        path(&file).is_file().then_some(file)
-    })
 }

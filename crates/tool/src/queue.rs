@@ -4,14 +4,18 @@ use crate::bytes::Bytes;
 use crate::devices;
 use crate::env::Env;
 use crate::glob::{self, Glob, GlobError};
+use crate::host_section::{self, Matching};
 use crate::names;
-use crate::request::{Request, Target};
+use crate::request::{HostSection, Request, Target};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One transfer to be made.
 #[derive(Clone)]
 pub struct Item {
     pub request: Rc<Request>,
+    /// Where the request has options from, if sections of config files are for this URL.
+    pub sectioned: Option<Sectioned>,
     pub target: Target,
     pub url: Bytes,
     pub upload: Option<Bytes>,
@@ -21,6 +25,14 @@ pub struct Item {
     pub first: bool,
 }
 
+/// The sections of config files that have given options to a request.
+#[derive(Clone)]
+pub struct Sectioned {
+    pub numbers: Vec<usize>,
+    /// The request without them.
+    pub without: Rc<Request>,
+}
+
 /// Creates items on demand; a glob can represent millions.
 pub struct Queue {
     requests: Vec<Rc<Request>>,
@@ -28,6 +40,7 @@ pub struct Queue {
     target: usize,
     place: Option<GlobPositions>,
     first: bool,
+    by_sections: RequestsBySections,
 }
 
 /// The current positions of a target's globs.
@@ -45,7 +58,14 @@ const NO_URL: i32 = 2;
 impl Queue {
     pub fn new(requests: Vec<Request>) -> Queue {
         let requests = requests.into_iter().map(Rc::new).collect();
-        Queue { requests, request: 0, target: 0, place: None, first: true }
+        Queue {
+            requests,
+            request: 0,
+            target: 0,
+            place: None,
+            first: true,
+            by_sections: RequestsBySections::default(),
+        }
     }
 
     /// Returns the total number of transfers, unless it is too large, or an error will end them.
@@ -114,14 +134,41 @@ impl Queue {
             None => None,
             Some(template) => Some(place.output_name(env, template)?),
         };
+        let upload = place.upload_name.clone();
+        // A URL that a document names gets nothing of the user's.
+        let sections = if target.url_by_document { &[] } else { env.globals.sections.as_slice() };
+        let (request, sectioned) = self.by_sections.find(sections, (self.request, request), &text);
         Ok(Some(Item {
-            request: request.clone(),
+            request,
+            sectioned,
             target: target.clone(),
             url: text,
-            upload: place.upload_name.clone(),
+            upload,
             output,
             first: std::mem::take(&mut self.first),
         }))
+    }
+}
+
+/// Requests with the options of sections of config files: one for each request and set of sections.
+#[derive(Default)]
+struct RequestsBySections(HashMap<(usize, Matching), Rc<Request>>);
+
+impl RequestsBySections {
+    /// Returns the request for a URL, with the numbers of its sections and the request without them.
+    fn find(
+        &mut self,
+        sections: &[HostSection],
+        (number, request): (usize, &Rc<Request>),
+        url: &[u8],
+    ) -> (Rc<Request>, Option<Sectioned>) {
+        let found = host_section::matching(sections, url);
+        if found.numbers.is_empty() {
+            return (request.clone(), None);
+        }
+        let sectioned = Sectioned { numbers: found.numbers.clone(), without: request.clone() };
+        let merged = || Rc::new(host_section::merged(request, sections, &found));
+        (self.0.entry((number, found.clone())).or_insert_with(merged).clone(), Some(sectioned))
     }
 }
 

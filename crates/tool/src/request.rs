@@ -6,6 +6,7 @@
 use crate::bytes::Bytes;
 use crate::checksum;
 use crate::form::part::{Content, Part};
+use crate::host_pattern::HostPattern;
 use crate::options::Options;
 use crate::raw::checksum::Sum;
 use crate::raw::{EasyOption as O, UploadMode};
@@ -262,6 +263,13 @@ fn push_at(list: &mut Vec<Part>, depth: usize, part: Part) {
     }
 }
 
+/// A section of a config file: its hosts, and its options as a request.
+#[derive(Clone, Debug)]
+pub struct HostSection {
+    pub hosts: Vec<HostPattern>,
+    pub request: Request,
+}
+
 /// Options of the whole command line.
 #[derive(Clone, Debug)]
 pub struct Globals {
@@ -292,6 +300,8 @@ pub struct Globals {
     pub record: Option<Bytes>,
     /// The folder that exchanges are replayed from.
     pub replay: Option<Bytes>,
+    /// Sections of config files, in order.
+    pub sections: Vec<HostSection>,
     pub show_error: bool,
     pub silent: bool,
     pub ssl_sessions: Option<Bytes>,
@@ -341,6 +351,7 @@ impl Default for Globals {
             rate_ms: 0,
             record: None,
             replay: None,
+            sections: Vec::new(),
             show_error: false,
             silent: false,
             ssl_sessions: None,

@@ -492,6 +492,9 @@ impl Job {
     /// Prepares an attempt, which has the rest of the deadline.
     pub fn begin(&self) {
         self.transfer.started.set(Some(Instant::now()));
+        if let Some(sections) = &*self.transfer.sections.borrow() {
+            sections.restart(&self.easy);
+        }
         let request = &self.transfer.request;
         let Some(deadline) = deadline(request) else { return };
         let left = deadline.saturating_sub(self.first_attempt.elapsed()).as_millis().max(1) as i64;

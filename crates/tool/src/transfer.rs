@@ -11,6 +11,7 @@ pub use uploading::{InUse, Uploading};
 
 use crate::bytes::Bytes;
 use crate::env::Env;
+use crate::host_section::AppliedSections;
 use crate::message::shown;
 use crate::progress::{Bar, Counts, End, Meter, bar};
 use crate::raw::archive::Exchanges;
@@ -110,6 +111,8 @@ pub struct Transfer {
     pub divert: RefCell<Option<Rc<Worker>>>,
     /// The cache, if replies may be stored or used.
     pub caching: RefCell<Option<Rc<Caching>>>,
+    /// Options of sections for the host, which another host does not get.
+    pub sections: RefCell<Option<AppliedSections>>,
 }
 
 /// The header lines of a scheme for `--show-headers`.
@@ -191,6 +194,7 @@ impl Transfer {
             resuming: RefCell::default(),
             divert: RefCell::default(),
             caching: RefCell::default(),
+            sections: RefCell::default(),
         })
     }
 
@@ -437,6 +441,13 @@ impl Callbacks for Transfer {
             Ok(()) => WriteAnswer::All,
             Err(()) => WriteAnswer::Failed(usize::MAX),
         })
+    }
+
+    fn redirected(&self, url: &[u8]) {
+        let easy = self.easy.borrow().clone();
+        if let (Some(sections), Some(easy)) = (&*self.sections.borrow(), easy) {
+            sections.go_to(&self.env.globals.sections, url, &easy);
+        }
     }
 
     fn has_cache(&self) -> bool {

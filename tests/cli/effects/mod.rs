@@ -13,6 +13,7 @@ mod dictionaries;
 mod ech;
 mod environment;
 mod fail_on;
+mod host_sections;
 mod http;
 mod http3;
 mod http_uploads;

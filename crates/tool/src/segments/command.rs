@@ -117,8 +117,9 @@ impl<'r> Command<'r> {
         let mut item = Item { first: false, ..self.item.clone() };
         item.target.sums.clear();
         item.url = url.to_vec();
+        item.sectioned = item.sectioned.filter(|_| !foreign);
         item.request = Rc::new(match foreign {
-            true => stripped(&self.item.request),
+            true => stripped(self.item.sectioned.as_ref().map_or(&self.item.request, |one| &one.without)),
             false => Request { checksum_files: Vec::new(), ..(*self.item.request).clone() },
         });
         item

@@ -91,6 +91,9 @@ fn all_items(run: &Run, queue: &mut Queue) -> Result<Vec<Item>, i32> {
             "--continue-at"
         } else if item.request.options.text(ToolOption::ProxyCommand).is_some() {
             "--proxy-command"
+        } else if item.sectioned.is_some() {
+            // Nobody would take its options back after a redirect.
+            "a section of hosts in a config file"
         } else {
             items.push(item);
             continue;
