@@ -25,6 +25,14 @@ impl Why {
     }
 }
 
+impl Why {
+    /// Returns a JSON array of the requests, with their times and without the decisions.
+    #[doc(hidden)]
+    pub fn requests_json(&self) -> String {
+        engine::why::json::requests(&self.0)
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text())

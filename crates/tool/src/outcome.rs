@@ -129,6 +129,10 @@ impl Outcome for Completion<'_> {
         Some(outcome.name().into())
     }
 
+    fn requests(&self) -> Option<Bytes> {
+        self.easy.why().map(|why| why.requests_json().into_bytes())
+    }
+
     fn why(&self) -> Option<Bytes> {
         self.easy.why().map(|why| why.to_string().into_bytes())
     }

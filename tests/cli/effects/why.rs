@@ -1,11 +1,13 @@
 //! `--why` and `%{why}`.
 
 use std::process::Command;
+use std::time::Duration;
 
 use super::{Ran, curl, curl_in, empty_folder, folder_with, namespace_flags, ran, shell_with_mounts, tool};
+use crate::run;
 use testkit::certs::Authority;
 use testkit::dns::{A, DnsAnswer, NameServer, address};
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Response};
 use testkit::launch::{Echo, StreamEchoKind};
 
 #[test]
@@ -30,6 +32,45 @@ fn json_is_one_line_for_each_transfer_and_has_no_secret() {
     assert!(lines[0].contains("\"event\":\"connection-new\""), "{}", ran.stderr);
     assert!(lines[1].contains("\"event\":\"connection-reused\""), "{}", ran.stderr);
     assert!(!ran.stderr.contains("secret"), "{}", ran.stderr);
+}
+
+/// jq reads the array, the server knows how long it waited, and curl's own variables have the sums.
+// covers: --write-out
+#[test]
+fn each_redirect_has_its_times() {
+    let delays = [120, 60, 0];
+    let server = HttpServer::with(move |request| {
+        let number: usize = request.path()[1..].parse().unwrap();
+        let answer = match number {
+            2 => Response::ok("end"),
+            _ => Response::status(302).with("Location", format!("/{}", number + 1)),
+        };
+        Some(Response { delay: Duration::from_millis(delays[number]), ..answer })
+    });
+    let words = ["-L", "-o", "f", &server.url("/0")];
+    let ran = curl(&[&["-w", "%{requests}\n%{time_redirect} %{time_total}"], &words[..]].concat());
+    let (array, sums) = ran.stdout.split_once('\n').unwrap();
+    std::fs::write(ran.folder.join("array"), array).unwrap();
+    let filter = ".[] | \"\\(.status) \\(.url) \\(.from_ms) \\(.to_ms) \\([.stages[].ms] | add)\"";
+    let rows = run("jq", &["-r", filter, "array"], &ran.folder);
+    let rows = String::from_utf8(rows.stdout).unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(' ').collect()).collect();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    assert_eq!(rows.len(), delays.len(), "{array}");
+    for (at, (row, delay)) in rows.iter().zip(delays).enumerate() {
+        assert_eq!((row[0], row[1]), (if at == 2 { "200" } else { "302" }, &*server.url(&format!("/{at}"))));
+        let (from, to, stages) = (number(row[2]), number(row[3]), number(row[4]));
+        assert!(to - from >= delay as f64 && (to - from - stages).abs() < 1.0, "{array}");
+        assert!(at == 0 || (from - number(rows[at - 1][3])).abs() < 1.0, "one follows the other: {array}");
+    }
+    let (redirect, total) = sums.split_once(' ').unwrap();
+    assert!((number(rows[2][2]) - number(redirect) * 1000.0).abs() < 1.0, "{array} {sums}");
+    assert!((number(rows[2][3]) - number(total) * 1000.0).abs() < 1.0, "{array} {sums}");
+    // Among all variables it is an array, too, if the reasons are kept.
+    let ran = curl(&[&["--why", "-w", "%{json}"], &words[..]].concat());
+    std::fs::write(ran.folder.join("all"), &ran.stdout).unwrap();
+    let count = run("jq", &["-r", ".requests | length", "all"], &ran.folder);
+    assert_eq!(String::from_utf8_lossy(&count.stdout), "3\n", "{}", ran.stdout);
 }
 
 /// Node as the server, which sends 103 over HTTP/1.1 and HTTP/2.

@@ -29,6 +29,17 @@ pub fn text(record: &Record) -> String {
     json.into_string()
 }
 
+/// Writes an array of the requests, with their times and without their events.
+pub fn requests(record: &Record) -> String {
+    let mut json = Writer::default();
+    json.array(|json| {
+        for one in &record.requests {
+            json.object(|json| facts(json, one));
+        }
+    });
+    json.into_string()
+}
+
 /// Writes the members of the end of a transfer.
 pub fn outcome(json: &mut Writer, outcome: &Outcome) {
     json.key("code").number(outcome.code.id());

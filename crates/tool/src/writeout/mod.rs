@@ -36,7 +36,7 @@ pub fn described_variables() -> impl Iterator<Item = (&'static str, &'static str
 
 /// Returns whether the format has the variable of a transfer's reasons.
 pub fn asks_why(format: &[u8]) -> bool {
-    has(format, variables::WHY)
+    [variables::WHY, variables::REQUESTS].iter().any(|name| has(format, name))
 }
 
 /// Returns whether the format shows the server's certificates. They are kept with a connection on request

@@ -26,6 +26,8 @@ pub trait Outcome {
     fn header_count(&self) -> i64;
     /// Returns the role of the cache for the reply; `None` without a cache.
     fn cache(&self) -> Option<Bytes>;
+    /// Returns the requests of the transfer as a JSON array; `None` if its reasons were not kept.
+    fn requests(&self) -> Option<Bytes>;
     /// Returns the reasons of the transfer; `None` if they were not kept.
     fn why(&self) -> Option<Bytes>;
     /// As in the answer of `curl_version`.

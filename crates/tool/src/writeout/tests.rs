@@ -35,6 +35,10 @@ impl Outcome for Fixed {
         vec![b"PEM\n".to_vec()]
     }
 
+    fn requests(&self) -> Option<Bytes> {
+        None
+    }
+
     fn exit_code(&self) -> i32 {
         self.code
     }

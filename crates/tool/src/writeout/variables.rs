@@ -23,6 +23,8 @@ enum Kind {
     Url(&'static str),
     EffectiveUrl(&'static str),
     Own(fn(&dyn Outcome) -> Option<Bytes>),
+    /// A text that is JSON.
+    OwnJson(fn(&dyn Outcome) -> Option<Bytes>),
     OwnNumber(fn(&dyn Outcome) -> i64),
 }
 
@@ -267,14 +269,22 @@ pub const EXTRA: &[Variable] = &[
         Kind::Own(|outcome| outcome.cache()),
     ),
     row(
+        REQUESTS,
+        "The requests of the transfer as a JSON array: each redirect and each round of a login has \
+         method, URL, status, and when it began and ended, with its stages (name, connect, tls, \
+         prepare, send, server, receive), in milliseconds from the start of the transfer.",
+        Kind::OwnJson(|outcome| outcome.requests()),
+    ),
+    row(
         WHY,
         "The decisions of the transfer and their reasons, as with --why.",
         Kind::Own(|outcome| outcome.why()),
     ),
 ];
 
-/// The variable for which a transfer must keep its reasons.
+/// The variables for which a transfer must keep its reasons.
 pub const WHY: &str = "why";
+pub const REQUESTS: &str = "requests";
 
 /// Names that switch or print more than one fact, and a sentence for the manual.
 pub const NAMES: &[(&str, &str)] = &[
@@ -297,7 +307,9 @@ impl Variable {
             Kind::Time(info) => outcome.number(info).map(|micros| seconds(micros).into_bytes()),
             Kind::Number(info) => outcome.number(info).map(decimal),
             Kind::OwnNumber(read) => Some(decimal(read(outcome))),
-            Kind::Text(_) | Kind::Url(_) | Kind::EffectiveUrl(_) | Kind::Own(_) => self.text(outcome),
+            Kind::Text(_) | Kind::Url(_) | Kind::EffectiveUrl(_) | Kind::Own(_) | Kind::OwnJson(_) => {
+                self.text(outcome)
+            }
         }
         .unwrap_or_default()
     }
@@ -308,6 +320,7 @@ impl Variable {
             Kind::Code(info) | Kind::Number(info) => outcome.number(info).map(|number| number.to_string()),
             Kind::Time(info) => outcome.number(info).map(seconds),
             Kind::OwnNumber(read) => Some(read(outcome).to_string()),
+            Kind::OwnJson(read) => read(outcome).map(|text| String::from_utf8_lossy(&text).into_owned()),
             Kind::Text(_) | Kind::Url(_) | Kind::EffectiveUrl(_) | Kind::Own(_) => {
                 return match self.text(outcome) {
                     Some(text) => json.text(text),
@@ -326,7 +339,7 @@ impl Variable {
             Kind::Text(info) => outcome.text(info),
             Kind::Url(part) => outcome.url_part(part, false),
             Kind::EffectiveUrl(part) => outcome.url_part(part, true),
-            Kind::Own(read) => read(outcome),
+            Kind::Own(read) | Kind::OwnJson(read) => read(outcome),
             Kind::Number(_) | Kind::Code(_) | Kind::Time(_) | Kind::OwnNumber(_) => None,
         }
     }
