@@ -35,8 +35,8 @@ pub struct Application {
     pub verbose: Cell<bool>,
     /// CURLOPT_POSTFIELDSIZE: bytes at POSTFIELDS, or -1 for a C string.
     pub post_size: Cell<i64>,
-    /// CURLOPT_MIME_OPTIONS
-    pub mime_options: Cell<i64>,
+    /// Whether quotes in a form's names are escaped by a backslash (CURLMIMEOPT_FORMESCAPE).
+    pub backslash_escapes: Cell<bool>,
     /// The progress meter, shown if progress is wanted and no function is set.
     meter: RefCell<Option<Box<Meter>>>,
 }
@@ -54,7 +54,7 @@ impl Application {
             progress_wanted: Cell::new(false),
             verbose: Cell::new(false),
             post_size: Cell::new(-1),
-            mime_options: Cell::new(0),
+            backslash_escapes: Cell::new(false),
             meter: RefCell::default(),
         })
     }
@@ -76,7 +76,7 @@ impl Application {
         self.progress_wanted.set(false);
         self.verbose.set(false);
         self.post_size.set(-1);
-        self.mime_options.set(0);
+        self.backslash_escapes.set(false);
         self.meter.take();
     }
 
@@ -85,7 +85,7 @@ impl Application {
         self.progress_wanted.set(other.progress_wanted.get());
         self.verbose.set(other.verbose.get());
         self.post_size.set(other.post_size.get());
-        self.mime_options.set(other.mime_options.get());
+        self.backslash_escapes.set(other.backslash_escapes.get());
     }
 
     /// Starts a transfer: clears the error buffer, as the manual promises, and resets the meter.

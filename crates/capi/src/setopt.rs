@@ -183,7 +183,8 @@ impl EasyHandle {
         self.app.progress_wanted.set(!settings.on(O::NoProgress));
         self.app.verbose.set(settings.on(O::Verbose));
         self.app.post_size.set(settings.long(O::PostFieldSizeLarge));
-        self.app.mime_options.set(settings.long(O::MimeOptions));
+        let escapes = settings.long(O::MimeOptions) & CURLMIMEOPT_FORMESCAPE != 0;
+        self.app.backslash_escapes.set(escapes);
     }
 }
 
@@ -230,8 +231,7 @@ impl FormSource {
     }
 
     fn escape(&self) -> Escape {
-        let escapes = self.app.mime_options.get() & CURLMIMEOPT_FORMESCAPE != 0;
-        if escapes { Escape::Backslash } else { Escape::Percent }
+        if self.app.backslash_escapes.get() { Escape::Backslash } else { Escape::Percent }
     }
 }
 

@@ -87,7 +87,7 @@ pub struct EasyState {
     /// The WebSocket of the transfer, or of that connection.
     pub websocket: RefCell<Option<Box<WebSocket>>>,
     /// A stream that a server has pushed and the application wants: the next transfer reads its reply.
-    pub(crate) adopted: RefCell<Option<Box<Adopted>>>,
+    pub(crate) adopted: Cell<Option<Box<Adopted>>>,
     /// Whether only a connection is wanted, logged in and left in the pool (`process_pool::open`).
     pub(crate) ahead: Cell<bool>,
     /// The host's published configuration for Encrypted Client Hello.
@@ -128,7 +128,7 @@ pub struct EasyState {
     pub(crate) message_waits: Cell<bool>,
     own_multi: RefCell<Option<Multi>>,
     /// A private multi handle that was closed and made as new.
-    spare_multi: RefCell<Option<Multi>>,
+    spare_multi: Cell<Option<Multi>>,
     message: RefCell<String>,
     /// Lines of a session's driver about this transfer's frames.
     frames: RefCell<Rare<Frames>>,

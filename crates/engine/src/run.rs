@@ -98,9 +98,12 @@ fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output
 }
 
 /// One run of an easy handle, to its result.
-async fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Code {
-    let result = begin(multi, easy).await;
-    conclude(easy, multi, result)
+#[expect(clippy::manual_async_fn, reason = "the future of an async fn contains each parameter twice")]
+fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> impl Future<Output = Code> {
+    async move {
+        let result = begin(multi, easy).await;
+        conclude(easy, multi, result)
+    }
 }
 
 async fn begin(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> Result<()> {
@@ -221,7 +224,8 @@ mod tests {
 
     impl Callbacks for Nobody {}
 
-    /// Ten thousand transfers are forty megabytes, not four hundred. State of rare steps is in boxes.
+    /// A waiting transfer takes 5,000 bytes with its handle, and these are a quarter of them. State of rare
+    /// steps is in boxes.
     #[test]
     fn an_http_transfer_is_small() {
         let multi = Multi::default();
@@ -235,6 +239,6 @@ mod tests {
         let all = [("task with the transfer", task), ("http", http)];
         let sum: usize = all.iter().map(|(_, size)| size).sum();
         println!("{all:?}");
-        assert!(sum <= 4096, "{all:?}");
+        assert!(sum <= 1280, "{all:?}");
     }
 }

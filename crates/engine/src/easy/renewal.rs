@@ -105,7 +105,7 @@ impl EasyState {
             flow: PauseState::default(),
             share: RefCell::default(),
             connected: RefCell::default(),
-            adopted: RefCell::default(),
+            adopted: Cell::default(),
             websocket: RefCell::default(),
             ahead: Cell::new(false),
             ftp_pipelining: Cell::new(None),
@@ -127,7 +127,7 @@ impl EasyState {
             place: Cell::new(None),
             message_waits: Cell::new(false),
             own_multi: RefCell::default(),
-            spare_multi: RefCell::default(),
+            spare_multi: Cell::default(),
             message: RefCell::default(),
             frames: RefCell::default(),
         }

@@ -56,8 +56,9 @@ struct FieldPosition {
 /// No transfer may have more, with its redirects, interim replies and CONNECT (curl's
 /// MAX_HTTP_RESP_HEADER_COUNT).
 const MAX_FIELDS: usize = 5000;
-/// Number of fields and of their bytes in most replies: the initial capacity.
-const USUAL: (usize, usize) = (8, 256);
+/// Number of fields and of their bytes in a short reply: the initial capacity. A larger one would stay with
+/// each waiting transfer, and the storage serves the next transfer of the handle, and the next handle, too.
+const SHORT_REPLY: (usize, usize) = (4, 64);
 /// Largest buffer that is kept for the next transfer.
 const KEPT_STORAGE: usize = 16 * 1024;
 
@@ -92,8 +93,8 @@ impl Headers {
             return Err(Error::new(Code::TooLarge, text));
         }
         if self.places.capacity() == 0 {
-            self.bytes.reserve(USUAL.1);
-            self.places.reserve(USUAL.0);
+            self.bytes.reserve(SHORT_REPLY.1);
+            self.places.reserve(SHORT_REPLY.0);
         }
         self.bytes.extend_from_slice(field.name);
         let name_end = self.end()?;

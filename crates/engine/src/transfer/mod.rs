@@ -65,6 +65,7 @@ use crate::settings::Method;
 pub use connector::Connector;
 pub use flow::Flow;
 pub use handles::Handles;
+use replay::Repeatable;
 pub use route::Route;
 use route::target::Target;
 
@@ -103,6 +104,8 @@ impl AsRef<Handles> for Transfer {
         self
     }
 }
+
+impl Repeatable for Transfer {}
 
 impl Transfer {
     /// Creates the transfer that the settings ask for.

@@ -28,38 +28,52 @@ pub fn after_attempt(retry: Retry, made: u32, most: u32) -> Step {
     }
 }
 
+/// A transfer whose request may be sent again.
+pub trait Repeatable: AsRef<Handles> {
+    /// Prepares the next attempt after one that failed for this reason.
+    fn prepare_repetition(&mut self, _reason: Retry) {}
+}
+
 /// Makes an attempt, and up to `most` more while the request may be sent again. `attempt` gets whether a new
 /// connection is required.
-pub async fn with_retries<C: AsRef<Handles>, T>(
+#[expect(clippy::manual_async_fn, reason = "the future of an async fn contains each parameter twice")]
+pub fn with_retries<C: Repeatable, T>(
     t: &mut C,
     most: u32,
     mut attempt: impl AsyncFnMut(&mut C, bool) -> Result<T>,
-) -> Result<T> {
-    let (mut replays, mut fresh) = (0, false);
-    loop {
-        let error = match attempt(t, fresh).await {
-            Ok(done) => return Ok(done),
-            Err(error) => error,
-        };
-        cold_path();
-        let Step::Again { fresh: next } = after_attempt(error.retry(), replays, most) else {
-            return Err(error);
-        };
-        (replays, fresh) = (replays + 1, next);
-        let handles = t.as_ref();
-        handles.easy.info.borrow_mut().begin_request(handles.now()); // with a new connect time-out
-        handles.easy.explain(|| Event::Replayed {
-            why: match error.retry() {
-                Retry::Http1 => ReplayReason::Http11Required,
-                _ => ReplayReason::ConnectionDied,
-            },
-            count: replays,
-        });
-        handles.easy.note(|| match error.retry() {
-            Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
-            _ => format!("Connection died, retrying a fresh connect (retry count: {replays})"),
-        });
+) -> impl Future<Output = Result<T>> {
+    async move {
+        let (mut replays, mut fresh) = (0, false);
+        loop {
+            let error = match attempt(t, fresh).await {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            cold_path();
+            let Step::Again { fresh: next } = after_attempt(error.retry(), replays, most) else {
+                return Err(error);
+            };
+            (replays, fresh) = (replays + 1, next);
+            t.prepare_repetition(error.retry());
+            report_repetition(t.as_ref(), error.retry(), replays);
+        }
     }
+}
+
+/// Starts the times of another attempt, and reports the attempt to logs and reasons.
+fn report_repetition(handles: &Handles, reason: Retry, count: u32) {
+    handles.easy.info.borrow_mut().begin_request(handles.now()); // with a new connect time-out
+    handles.easy.explain(|| Event::Replayed {
+        why: match reason {
+            Retry::Http1 => ReplayReason::Http11Required,
+            _ => ReplayReason::ConnectionDied,
+        },
+        count,
+    });
+    handles.easy.note(|| match reason {
+        Retry::Http1 => "Downgrades to HTTP/1.1".to_owned(),
+        _ => format!("Connection died, retrying a fresh connect (retry count: {count})"),
+    });
 }
 
 #[cfg(test)]

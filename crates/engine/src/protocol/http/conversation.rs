@@ -56,17 +56,12 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
         cold_path();
         return boxed(|| converse_with_s3(t, active, &response)).await;
     }
-    // If a stored reply is used, this reply's body is discarded.
-    let replaced = stored::replaced(t, response.status);
-    let counts = replaced.is_none();
-    let next = match replaced {
-        Some(next) => next,
-        None => self::next(t, active, &response)?,
-    };
-    let is_last = counts && matches!(next, Next::Done);
-    let keep = match stored::joined(t).filter(|_| is_last) {
-        Some(joined) => boxed(|| stored::join(t, active, &response, joined)).await?,
-        None => read(t, active, &response, is_last).await?,
+    let (next, is_last) = use_of(t, active, &response)?;
+    let keep = if let Some(joined) = stored::joined(t).filter(|_| is_last) {
+        cold_path();
+        boxed(|| stored::join(t, active, &response, joined)).await?
+    } else {
+        read(t, active, &response, is_last).await?
     };
     let keep = finish(t, active, &response, &next, keep).await?;
     if is_last {
@@ -74,6 +69,17 @@ pub async fn converse(t: &mut HttpTransfer, active: &mut ActiveExchange) -> Resu
     }
     let http10 = response.version == 10;
     Ok(Finished { next, keep, http10, ..Finished::default() })
+}
+
+/// Returns what follows a reply, and whether its body is the transfer's. The body is discarded if a stored
+/// reply replaces this one.
+fn use_of(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<(Next, bool)> {
+    if let Some(next) = stored::replaced(t, response.status) {
+        return Ok((next, false));
+    }
+    let next = next(t, active, response)?;
+    let is_last = matches!(next, Next::Done);
+    Ok((next, is_last))
 }
 
 /// Reads a reply for an upload in parts, and decides what follows by its body.

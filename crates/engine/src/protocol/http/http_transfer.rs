@@ -8,11 +8,13 @@ use wire::upload::series::Request;
 use wire::ws::deflate::Offer;
 
 use crate::callbacks::{JoinedReply, StoredReply};
+use crate::error::Retry;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
 use crate::transfer::handles::Handles;
 use crate::transfer::link::HttpLink;
 use crate::transfer::login::Login;
+use crate::transfer::replay::Repeatable;
 use crate::transfer::secret::{Peer, Secret};
 
 /// A transfer as HTTP's handler gets it: the layer above [`Transfer`].
@@ -42,6 +44,12 @@ impl DerefMut for HttpTransfer {
 impl AsRef<Handles> for HttpTransfer {
     fn as_ref(&self) -> &Handles {
         self
+    }
+}
+
+impl Repeatable for HttpTransfer {
+    fn prepare_repetition(&mut self, reason: Retry) {
+        self.http.no_http2 |= reason == Retry::Http1;
     }
 }
 

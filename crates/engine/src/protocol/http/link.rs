@@ -17,7 +17,7 @@ use super::http_transfer::HttpTransfer;
 use super::request::method_name;
 use super::version::version;
 use super::{auth, connection_auth, explained};
-use crate::error::{Error, Result, Retry};
+use crate::error::{Error, Result};
 use crate::recording::player::Asked;
 use crate::transfer::Transfer;
 use crate::transfer::auth::ConnectionSteps;
@@ -36,13 +36,9 @@ const MAX_REPLAYS: u32 = 5;
 /// connection.
 pub async fn replayed(
     t: &mut HttpTransfer,
-    mut attempt: impl AsyncFnMut(&mut HttpTransfer, bool) -> Result<Next>,
+    attempt: impl AsyncFnMut(&mut HttpTransfer, bool) -> Result<Next>,
 ) -> Result<Next> {
-    let outcome = with_retries(t, MAX_REPLAYS, async |t, fresh| {
-        let outcome = attempt(t, fresh).await;
-        outcome.inspect_err(|e| t.http.no_http2 |= e.retry() == Retry::Http1)
-    });
-    outcome.await.map_err(|e| match e.retry().is_allowed() {
+    with_retries(t, MAX_REPLAYS, attempt).await.map_err(|e| match e.retry().is_allowed() {
         true => {
             let text = format!("Connection died, tried {MAX_REPLAYS} times before giving up");
             Error::new(Code::SendError, text)

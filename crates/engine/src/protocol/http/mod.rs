@@ -58,12 +58,10 @@ pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     upgrade::choose_method(t);
     if upload_series::applies(t) {
         cold_path();
-        return match boxed(|| upload_series::begin(t)).await? {
-            Some(elsewhere) => Ok(elsewhere),
-            None => ask(t).await,
-        };
-    }
-    if t.easy.callbacks.has_cache() {
+        if let Some(elsewhere) = boxed(|| upload_series::begin(t)).await? {
+            return Ok(elsewhere);
+        }
+    } else if t.easy.callbacks.has_cache() {
         cold_path();
         return boxed(|| with_kept_replies(t)).await;
     }
@@ -83,8 +81,8 @@ async fn with_kept_replies(t: &mut HttpTransfer) -> Result<Next> {
 }
 
 /// Sends the request and reads the reply, again on a new connection if a pooled one died.
-async fn ask(t: &mut HttpTransfer) -> Result<Next> {
-    replayed(t, request_and_reply).await
+fn ask(t: &mut HttpTransfer) -> impl Future<Output = Result<Next>> {
+    replayed(t, request_and_reply)
 }
 
 /// Finds a connection and builds the request. Returns also whether the connection has carried others.

@@ -68,7 +68,7 @@ impl Offers {
             Answer::BreakOff => false,
             Answer::Taken(easy) => {
                 let lease = self.adopter.lease(pushed.stream);
-                *easy.0.adopted.borrow_mut() = Some(Box::new(Adopted { lease, fields: promise.fields }));
+                easy.0.adopted.set(Some(Box::new(Adopted { lease, fields: promise.fields })));
                 if Multi(self.multi.clone()).add(&easy) != MultiCode::Ok {
                     drop(easy.0.adopted.take());
                 }
