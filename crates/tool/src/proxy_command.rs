@@ -236,7 +236,8 @@ mod tests {
     /// RFC 1928 sections 3 and 4
     #[test]
     fn destinations_of_socks_requests() {
-        let rows: [(&[u8], Option<(&str, u16)>); 7] = [
+        type Row<'r> = (&'r [u8], Option<(&'r str, u16)>);
+        let rows: [Row; 7] = [
             (b"\x05\x01\x00\x05\x01\x00\x03\x06h.test\x00\x50", Some(("h.test", 80))),
             (b"\x05\x02\x02\x00\x05\x01\x00\x01\x7f\x00\x00\x01\x01\xbb", Some(("127.0.0.1", 443))),
             (b"\x05\x01\x00\x05\x01\x00\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\x15", Some(("::1", 21))),

@@ -215,16 +215,14 @@ impl Run {
             transfer.own_error.replace(Some(text));
             return HTTP_ERROR;
         }
-        if code != 0 {
-            if !transfer.error_reported.get() {
-                let text = message(easy, code);
-                self.env.error_line(&format!("curl: ({code}) {text}"));
-                if code == BAD_CERTIFICATE {
-                    self.env.error_line(CERTIFICATE_HELP);
-                }
-                if let Some(why) = transfer.proxy_command_failure() {
-                    self.env.error_line(&format!("curl: the command of --proxy-command {why}"));
-                }
+        if code != 0 && !transfer.error_reported.get() {
+            let text = message(easy, code);
+            self.env.error_line(&format!("curl: ({code}) {text}"));
+            if code == BAD_CERTIFICATE {
+                self.env.error_line(CERTIFICATE_HELP);
+            }
+            if let Some(why) = transfer.proxy_command_failure() {
+                self.env.error_line(&format!("curl: the command of --proxy-command {why}"));
             }
         }
         code
