@@ -23,6 +23,8 @@
  *
  * POLICIES: warmwire_policy() limits what a handle may reach.
  *
+ * PRIORITIES: warmwire_priority() says how urgent a request is among others.
+ *
  * UPLOADS: warmwire_upload() lets an upload continue after a cut, also in another process.
  *
  * WATCHES: warmwire_watch() polls URLs at a steady pace and reports what has changed.
@@ -163,6 +165,16 @@ CURL_EXTERN CURLcode warmwire_follow_names(CURL *easy, long on);
  * once. Returns CURLE_OK; CURLE_READ_ERROR if the file cannot be read or has an error: then all transfers of the handle
  * fail, and CURLOPT_ERRORBUFFER gives the reason; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle. */
 CURL_EXTERN CURLcode warmwire_policy(CURL *easy, const char *file);
+
+/* Sets the priority of a handle's HTTP requests among others of the same client (RFC 9218): servers and proxies may send
+ * the more urgent replies first. `urgency` is 0 (first) to 7 (last; 3 is that of a request without priority). With a
+ * nonzero `incremental`, the reply can be processed as it arrives, and may share the bandwidth with others of its urgency.
+ *
+ * The request has the field Priority, unless CURLOPT_HTTPHEADER has a line with that name. While a transfer over HTTP/2 or
+ * HTTP/3 is under way, the call changes its priority (PRIORITY_UPDATE) at its next step. An urgency of -1 sends none.
+ * curl_easy_reset() resets to -1, curl_easy_duphandle() copies the priority. Returns CURLE_OK, or
+ * CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or urgency. */
+CURL_EXTERN CURLcode warmwire_priority(CURL *easy, long urgency, int incremental);
 
 /* How uploads continue after a cut: */
 #define WARMWIRE_UPLOAD_PLAIN 0  /* They do not, as in curl. The default. */

@@ -11,7 +11,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
-use warmwire::transfers::{Choices, Request, Sink, Start, Template, Transfers, Upload};
+use warmwire::transfers::{Request, Sink, Start, Template, Transfers, Upload};
 use warmwire::{Descriptor, Failure, Limits, LockData, Share};
 
 use crate::body::Memory;
@@ -128,7 +128,7 @@ fn request(
         sink: Sink::Memory,
         window: window.unwrap_or(usize::MAX),
         reports_connection: false,
-        choices: Choices { follow_names: options.follow_names, ..Choices::default() },
+        choices: options.choices,
         stall_limit: options.stall_limit,
         explain: options.explain,
         access_policy: options.access_policy,

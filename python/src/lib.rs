@@ -58,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EXPLAIN", options::EXPLAIN)?;
     module.add("ACCESS_POLICY", options::ACCESS_POLICY)?;
     module.add("FOLLOW_NAMES", options::FOLLOW_NAMES)?;
+    module.add("PRIORITY", options::PRIORITY)?;
     module.add("CURL_VERSION", warmwire::CURL_VERSION)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -8,7 +8,8 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString};
 use warmwire::mime::{Content, Escape, Part};
-use warmwire::{AccessPolicy, Code, EasyOption, Form, FormSource, InvalidPolicy, Value};
+use warmwire::transfers::Choices;
+use warmwire::{AccessPolicy, Code, EasyOption, Form, FormSource, InvalidPolicy, InvalidPriority, Value};
 
 /// A part of a form: name, file name, content type, and its bytes or the path of a file.
 #[derive(FromPyObject)]
@@ -26,6 +27,9 @@ pub const ACCESS_POLICY: i32 = -3;
 /// The number that stands for leaving a connection when the name of its host has moved.
 pub const FOLLOW_NAMES: i32 = -4;
 
+/// The number that stands for the priority of a request.
+pub const PRIORITY: i32 = -5;
+
 /// The options of a list.
 pub struct Options {
     pub list: Vec<(EasyOption, Value)>,
@@ -35,13 +39,14 @@ pub struct Options {
     pub explain: bool,
     /// The policy that it must satisfy.
     pub access_policy: Option<AccessPolicy>,
-    /// Whether it leaves a connection when the name of its host has moved.
-    pub follow_names: Option<bool>,
+    /// Whether it leaves a connection when the name of its host has moved, and its importance among others.
+    pub choices: Choices,
 }
 
-/// Reads options as (number, value), and the four that libcurl does not have.
+/// Reads options as (number, value), and the five that libcurl does not have.
 pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
-    let (mut stall_limit, mut explain, mut access_policy, mut follow_names) = (None, false, None, None);
+    let (mut stall_limit, mut explain, mut access_policy) = (None, false, None);
+    let mut choices = Choices::default();
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {
         let (number, given): (i32, Bound<'_, PyAny>) = row.extract()?;
@@ -59,14 +64,20 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
             continue;
         }
         if number == FOLLOW_NAMES {
-            follow_names = Some(given.extract()?);
+            choices.follow_names = Some(given.extract()?);
+            continue;
+        }
+        if number == PRIORITY {
+            let text: String = given.extract()?;
+            let invalid = |error: InvalidPriority| PyValueError::new_err(format!("{text:?}: {error}"));
+            choices.priority = Some(text.parse().map_err(invalid)?);
             continue;
         }
         let option = EasyOption::from_id(number)
             .ok_or_else(|| PyValueError::new_err(format!("{number} is no option")))?;
         options.push((option, value(option, &given)?));
     }
-    Ok(Options { list: options, stall_limit, explain, access_policy, follow_names })
+    Ok(Options { list: options, stall_limit, explain, access_policy, choices })
 }
 
 /// An error in the form of those of a transfer that could not start: curl's code and a message.

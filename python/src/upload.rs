@@ -68,7 +68,7 @@ impl Upload {
             Some(policy) => client.access_policy(policy),
             None => client,
         };
-        let client = match options.follow_names {
+        let client = match options.choices.follow_names {
             Some(yes) => client.follow_names(yes),
             None => client,
         };
@@ -82,6 +82,9 @@ impl Upload {
         }
         if let Some(folder) = folder {
             upload = upload.state_in(folder);
+        }
+        if let Some(priority) = options.choices.priority {
+            upload = upload.priority(priority);
         }
         if let Some(limit) = options.stall_limit {
             // The engine measures the speed of whole seconds: one without a byte counts.

@@ -103,7 +103,8 @@ impl Watcher {
                 .map_err(|code| refused(Failure { code, message: option.name().to_owned() }))?;
         }
         like.easy().set_access_policy(options.access_policy);
-        like.easy().set_follow_names(options.follow_names);
+        like.easy().set_follow_names(options.choices.follow_names);
+        like.easy().set_priority(options.choices.priority);
         self.with(py, |inner| inner.watcher.add_like(url, like.easy()).map_err(refused))
     }
 

@@ -137,6 +137,21 @@ def test_redirects(http):
     assert (raised.value.code, raised.value.name) == (47, "TOO_MANY_REDIRECTS")
 
 
+def test_a_priority_is_a_field_of_the_request():
+    seen = []
+
+    def reply(handler):
+        seen.append(handler.headers.get("Priority"))
+        answer(handler, b"x")
+
+    site = Site(reply)
+    warmwire.get(site.root, priority="u=1,i")
+    warmwire.get(site.root)
+    assert seen == ["u=1, i", None]
+    with pytest.raises(ValueError, match="a priority is u=0 to u=7"):
+        warmwire.get(site.root, priority="u=8")
+
+
 def test_early_hints_come_before_the_reply():
     hint = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
     last = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"

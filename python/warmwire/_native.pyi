@@ -7,6 +7,7 @@ STALL_LIMIT_MS: int
 EXPLAIN: int
 ACCESS_POLICY: int
 FOLLOW_NAMES: int
+PRIORITY: int
 __version__: str
 
 def codes() -> list[tuple[int, str, str]]: ...

@@ -24,6 +24,7 @@ from ._models import (
     _MAX_REDIRS,
     _NOSIGNAL,
     _OBEY_CODE,
+    _PRIORITY,
     _VERSIONS,
     OPTIONS,
     UNSET,
@@ -194,6 +195,8 @@ class Settings:
         if "http_version" in how:
             options += version_options(how.pop("http_version"))
         options += policy_options(how.pop("access_policy", None))
+        if (priority := how.pop("priority", None)) is not None:
+            options.append((_PRIORITY, priority))
         options += [named_option(name, value) for name, value in (how.pop("options", None) or {}).items()]
         if how:
             raise TypeError(f"unknown argument: {', '.join(how)}")

@@ -59,6 +59,7 @@ class SendOptions(TypedDict, total=False):
     cert: CertTypes | None
     http_version: str | None
     access_policy: Path | None
+    priority: str | None
     options: Mapping[str, Any]
     on_progress: OnProgress | None
     progress: bool

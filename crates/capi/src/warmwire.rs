@@ -1,6 +1,6 @@
 //! The functions of include/curl/warmwire.h: the process-wide pool, pipelining of FTP and SMTP commands,
-//! WebSocket extensions, policies, uploads, the reasons of a transfer. They are not curl's, and have their
-//! own version node.
+//! WebSocket extensions, policies, priorities, uploads, the reasons of a transfer. They are not curl's, and
+//! have their own version node.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 use std::fs::File;
@@ -13,6 +13,7 @@ use engine::upload_resumption::UploadMode;
 use engine::why::Record;
 use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
+use wire::priority::RequestPriority;
 use wire::upload::compare;
 
 use crate::easy;
@@ -199,6 +200,27 @@ pub unsafe extern "C-unwind" fn warmwire_follow_names(easy: *mut c_void, on: c_l
             _ => return Err(Code::BadFunctionArgument),
         };
         handle.easy.state().settings.borrow_mut().set_follow_names(chosen);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `easy` is an easy handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn warmwire_priority(
+    easy: *mut c_void,
+    urgency: c_long,
+    incremental: c_int,
+) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        let chosen = match from_long(urgency) {
+            -1 => None,
+            urgency => {
+                let chosen = u8::try_from(urgency).ok().and_then(RequestPriority::new);
+                Some(chosen.ok_or(Code::BadFunctionArgument)?.incremental(incremental != 0))
+            }
+        };
+        handle.easy.state().settings.borrow_mut().set_priority(chosen);
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use engine::stores::headers::Headers;
 use engine::upload_resumption::UploadMode;
 use tables::{Code, EasyOption, Info};
 
-use crate::{AccessPolicy, Share, TransferInfo, Value, Why, value};
+use crate::{AccessPolicy, Priority, Share, TransferInfo, Value, Why, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -101,6 +101,11 @@ impl Easy {
     /// Sets whether coming transfers keep their reasons.
     pub fn keep_reasons(&self, on: bool) {
         self.0.keep_reasons(on);
+    }
+
+    /// Sets the priority of coming HTTP requests, and changes that of one under way (HTTP/2 and HTTP/3).
+    pub fn set_priority(&self, priority: Option<Priority>) {
+        self.0.state().settings.borrow_mut().set_priority(priority);
     }
 
     /// Sets the policy that coming transfers must satisfy, beside that of the process.

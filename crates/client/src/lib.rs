@@ -189,6 +189,7 @@ pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant}
 pub use value::{PlainValue, Value};
 pub use why::Why;
 pub use wire::date::parse as parse_date;
+pub use wire::priority::{InvalidPriority, RequestPriority as Priority};
 
 /// A result with the error of a request.
 pub type Result<T> = std::result::Result<T, Error>;

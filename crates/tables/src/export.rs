@@ -13,7 +13,7 @@ pub const SONAME: &str = "libcurl.so.4";
 pub const OWN_NODE: &str = "WARMWIRE_1";
 
 /// The functions of include/curl/warmwire.h, in the order of their names.
-pub const OWN_EXPORTS: [&str; 19] = [
+pub const OWN_EXPORTS: [&str; 20] = [
     "warmwire_close",
     "warmwire_each",
     "warmwire_follow_names",
@@ -21,6 +21,7 @@ pub const OWN_EXPORTS: [&str; 19] = [
     "warmwire_open",
     "warmwire_policy",
     "warmwire_pool",
+    "warmwire_priority",
     "warmwire_smtp_pipeline",
     "warmwire_upload",
     "warmwire_upload_place",

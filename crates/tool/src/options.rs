@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::form::part::Part;
-use crate::raw::EasyOption;
+use crate::raw::{EasyOption, Priority};
 
 /// An option of the tool's own, which libcurl does not have under that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,7 @@ pub enum ToolOption {
     /// The private key, which is one for TLS or for SSH as the URL decides.
     Key,
     OutputDir,
+    Priority,
     /// The command that stands for a proxy.
     ProxyCommand,
     Raw,
@@ -30,7 +31,8 @@ impl ToolOption {
     pub const fn is_impersonal(self) -> bool {
         match self {
             Self::DumpHeader | Self::EtagSave | Self::IpTos | Self::KeepaliveTime => true,
-            Self::OutputDir | Self::ProxyCommand | Self::VlanPriority | Self::WriteOut => true,
+            Self::OutputDir | Self::Priority | Self::ProxyCommand => true,
+            Self::VlanPriority | Self::WriteOut => true,
             Self::Compressed | Self::EtagCompare | Self::IpfsGateway | Self::Key | Self::Raw => false,
         }
     }
@@ -82,6 +84,11 @@ impl Options {
             Some(slot) => *slot = value,
             None => self.0.push((key, value)),
         }
+    }
+
+    /// Returns the value of `--priority`.
+    pub fn priority(&self) -> Option<Priority> {
+        str::from_utf8(self.text(ToolOption::Priority)?).ok()?.parse().ok()
     }
 
     pub fn set_text(&mut self, key: impl Into<Key>, text: &[u8]) {

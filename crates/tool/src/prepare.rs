@@ -605,6 +605,7 @@ impl Prepare<'_> {
         pattern: &mut Option<Pattern>,
     ) -> Result<Vec<Setting>, Stop> {
         self.apply_sections(transfer);
+        easy.set_priority(self.request.options.priority());
         let url = std::mem::take(&mut self.job.url);
         let last = pattern.as_ref().filter(|last| Rc::ptr_eq(&last.request, &self.request));
         let last = last.filter(|last| last.job == self.job);
@@ -614,8 +615,7 @@ impl Prepare<'_> {
             if let Some(ended) = &last.ended {
                 easy.follow(ended);
             }
-            self.apply(easy, &[Setting::new(O::Url, self.job.url.clone())])?;
-            return Ok(Vec::new());
+            return self.apply(easy, &[Setting::new(O::Url, self.job.url.clone())]).map(|()| Vec::new());
         }
         let mut list = settings(&self.request, &self.env.globals, &self.job);
         if let Some(size) = size {

@@ -4,7 +4,7 @@ pub use warmwire::callbacks::{
     CacheAnswer, JoinedReply, PlannedRequest, ReplyAnswer, RequestAdditions, StoredReply,
 };
 pub use warmwire::callbacks::{Callbacks, DebugKind, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer};
-pub use warmwire::{Dictionary, WITH_DICTIONARY};
+pub use warmwire::{Dictionary, Priority, WITH_DICTIONARY};
 
 /// The part about sockets.
 pub mod sockets {

@@ -31,6 +31,7 @@ pub mod netrc;
 pub mod noproxy;
 pub mod policy;
 pub mod pop3;
+pub mod priority;
 pub mod resolv_conf;
 pub mod rtsp;
 pub mod smtp;

@@ -24,6 +24,8 @@ pub enum Http2Kind {
     NginxHundred,
     Apache,
     Nghttpd,
+    /// nghttpd that logs each frame.
+    NghttpdLogging,
     Nghttpx,
     Caddy,
     /// caddy with HTTP/3 in addition. Both serve TLS at 127.0.0.2 as well.
@@ -76,7 +78,9 @@ impl Http2Server {
         let commands = match kind {
             Http2Kind::Nginx | Http2Kind::NginxHundred => vec![scene.nginx()?],
             Http2Kind::Apache => vec![scene.apache()?],
-            Http2Kind::Nghttpd => vec![scene.nghttpd(true)?, scene.nghttpd(false)?],
+            Http2Kind::Nghttpd | Http2Kind::NghttpdLogging => {
+                vec![scene.nghttpd(true)?, scene.nghttpd(false)?]
+            }
             Http2Kind::Nghttpx => vec![scene.nghttpx()?],
             Http2Kind::Caddy | Http2Kind::CaddyQuic => vec![scene.caddy()?],
         };
@@ -105,7 +109,7 @@ impl Http2Server {
             Http2Kind::Nginx | Http2Kind::NginxHundred | Http2Kind::Nghttpx => self.signal(Signal::HUP),
             Http2Kind::Apache => self.signal(Signal::USR1),
             Http2Kind::Caddy | Http2Kind::CaddyQuic => self.load(),
-            Http2Kind::Nghttpd => Err(io::ErrorKind::Unsupported.into()),
+            Http2Kind::Nghttpd | Http2Kind::NghttpdLogging => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -250,6 +254,9 @@ SSLCertificateKeyFile {place}/key.pem\n</VirtualHost>\n"
     fn nghttpd(&self, secure: bool) -> io::Result<Command> {
         let mut command = Command::new(program("nghttpd", "nghttp2-server")?);
         command.args(["-a", "127.0.0.1", "--echo-upload", "-d"]).arg(self.place.join("root"));
+        if self.kind == Http2Kind::NghttpdLogging {
+            command.arg("-v");
+        }
         match secure {
             true => command
                 .arg(self.secure.to_string())

@@ -23,6 +23,7 @@ mod output;
 mod outputs;
 mod policy;
 mod pool;
+mod priority;
 mod proxy;
 mod proxy_command;
 mod recording;

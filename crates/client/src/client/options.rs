@@ -19,7 +19,7 @@ pub(crate) struct Options {
     pub read_timeout: Option<Duration>,
     /// Whether the reasons of a transfer are kept.
     pub explain: Option<bool>,
-    /// Those of the client.
+    /// Those of the client; of a request only the priority.
     pub choices: Choices,
     pub access_policy: Option<AccessPolicy>,
 }
@@ -48,7 +48,10 @@ impl Options {
             window: more.window.or(self.window),
             read_timeout: more.read_timeout.or(self.read_timeout),
             explain: more.explain.or(self.explain),
-            choices: self.choices.clone(),
+            choices: Choices {
+                priority: more.choices.priority.or(self.choices.priority),
+                ..self.choices.clone()
+            },
             access_policy: more.access_policy.or_else(|| self.access_policy.clone()),
         }
     }

@@ -396,6 +396,13 @@ macro_rules! common_settings {
                 self.with_request(|request| request.set_token(&token.to_string()))
             }
 
+            /// Sets the priority among requests of the same client (HTTP), which servers and proxies may
+            /// schedule by.
+            $(#[$scope])*
+            pub fn priority(self, priority: crate::Priority) -> Self {
+                self.with_request(|request| request.options.choices.priority = Some(priority))
+            }
+
             $(#[$explain])*
             pub fn explain(self, on: bool) -> Self {
                 self.with_request(|request| request.options.explain = Some(on))

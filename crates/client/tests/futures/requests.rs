@@ -9,8 +9,8 @@ use testkit::http::{After, HttpServer};
 use warmwire::header::HeaderMap;
 use warmwire::multipart::{Form, Part};
 use warmwire::{
-    Body, Certificate, Client, ClientBuilder, EasyOption, Error, Method, Request, Response, StatusCode, Url,
-    Version,
+    Body, Certificate, Client, ClientBuilder, EasyOption, Error, Method, Priority, Request, Response,
+    StatusCode, Url, Version,
 };
 
 use super::everywhere;
@@ -361,5 +361,17 @@ fn early_hints_are_those_of_the_last_reply() {
         assert_eq!((found.len(), found[0].status()), (1, StatusCode::EARLY_HINTS));
         assert_eq!(found[0].headers()["link"], "</>");
         assert_eq!(reply.text().await.unwrap(), "x");
+    });
+}
+
+#[test]
+fn a_priority_is_a_field_of_the_request() {
+    everywhere(Client::builder, |client| async move {
+        let server = HttpServer::plain();
+        let urgent = Priority::new(1).unwrap().incremental(true);
+        client.get(server.url("/")).priority(urgent).send().await.unwrap().bytes().await.unwrap();
+        assert_eq!(server.last_request().unwrap().field("Priority"), Some("u=1, i"));
+        client.get(server.url("/")).send().await.unwrap().bytes().await.unwrap();
+        assert_eq!(server.last_request().unwrap().field("Priority"), None);
     });
 }

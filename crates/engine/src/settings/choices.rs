@@ -1,10 +1,11 @@
-//! Choices for one handle that no option of curl's expresses: the TLS library, proxies by scheme, and whether
-//! names are followed.
+//! Choices for one handle that no option of curl's expresses: the TLS library, proxies by scheme, whether
+//! names are followed, and the priority of a request.
 
 use std::sync::Arc;
 
 use net::tls::backend;
 use tables::Scheme;
+use wire::priority::RequestPriority;
 
 use super::Settings;
 
@@ -28,6 +29,15 @@ pub struct Choices {
     /// Whether a connection is left when the name of its host has moved to other addresses. `None` is the
     /// choice of the process, or else yes where a pool outlives the handle.
     pub follow_names: Option<bool>,
+    /// The importance of the request among others of the same client.
+    pub priority: Option<RequestPriority>,
+}
+
+impl Settings {
+    /// Sets the priority of coming requests, and of one that is under way (`warmwire_priority`).
+    pub fn set_priority(&mut self, priority: Option<RequestPriority>) {
+        self.set_choices(&Choices { priority, ..self.choices().clone() });
+    }
 }
 
 /// A proxy for the URLs of some schemes.

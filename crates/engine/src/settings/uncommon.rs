@@ -31,7 +31,7 @@ pub struct UncommonSettings {
 impl Nothing for UncommonSettings {
     const NOTHING: &'static UncommonSettings = &UncommonSettings {
         websocket: None,
-        choices: Choices { tls: None, proxies: None, follow_names: None },
+        choices: Choices { tls: None, proxies: None, follow_names: None, priority: None },
         tls_hook: None,
         tls_module: None,
         mime: None,

@@ -1,15 +1,21 @@
 //! Heads and bodies both ways: interim replies, trailers, replies that overtake an upload, windows that are
 //! shut.
 
+use std::cell::Cell;
 use std::io;
 use std::io::Write;
+use std::rc::Rc;
 use std::time::Duration;
 
+use tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 use tables::{Code, EasyOption as O};
+use testkit::certs::Authority;
 use testkit::frames::{FramePeer, Talk, kind};
+use testkit::launch::{Http2Kind, Http2Server};
+use warmwire_engine::Easy;
 use warmwire_engine::why::event::Event;
 
-use super::{long, message, put, status, to};
+use super::{handle, long, message, put, status, to};
 use crate::common::text;
 
 /// A peer that plays this for the first request, and answers a second one with "hi".
@@ -313,6 +319,56 @@ fn a_weight_goes_with_the_head() {
     let frames = peer.frames(0);
     let head = frames.iter().find(|frame| frame.is(kind::HEADERS, 3)).unwrap();
     assert_eq!(head.flags & 32, 0, "the usual weight is not sent");
+}
+
+/// Sets the priority of a handle, from within its callbacks, too.
+fn prioritise(easy: &Easy, value: &str) {
+    easy.state().settings.borrow_mut().set_priority(value.parse().ok());
+}
+
+/// RFC 9218 §5, §7.1: the field goes with the head, and a change is a frame of the connection.
+#[test]
+fn a_priority_goes_with_the_head_and_changes_by_a_frame() {
+    const PRIORITY_UPDATE: u8 = 16;
+    let peer = peer(|talk, stream| {
+        talk.head(stream, &[(":status", "200")], false)?;
+        talk.data(stream, b"one", false)?;
+        talk.until(|frame| frame.kind == PRIORITY_UPDATE)?;
+        talk.data(stream, b"two", true)
+    });
+    let (easy, app) = to(&peer);
+    prioritise(&easy, "u=5, i");
+    let (easy, again) = (Rc::new(easy), Cell::new(false));
+    let handle = Rc::downgrade(&easy);
+    *app.on_write.borrow_mut() = Some(Rc::new(move || {
+        // The second write is of the same priority, for which there is no other frame.
+        let value = if again.replace(true) { "u=0" } else { "u=0, i=?0" };
+        prioritise(&handle.upgrade().unwrap(), value);
+    }));
+    assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
+    assert_eq!(&app.body.borrow()[..], b"onetwo");
+    let frames = peer.frames(0);
+    let updates: Vec<_> = frames.iter().filter(|frame| frame.kind == PRIORITY_UPDATE).collect();
+    assert_eq!(updates.len(), 1);
+    assert_eq!((updates[0].stream, &updates[0].payload[..]), (0, &b"\0\0\0\x01u=0"[..]));
+}
+
+/// nghttpd 1.52 shows the priority that it received, and ignores frames of a type that it does not know.
+#[test]
+fn nghttpd_reads_the_priority_and_takes_its_change() {
+    const SIZE: usize = 20_000_000;
+    let authority = Authority::new();
+    let server = Http2Server::start(Http2Kind::NghttpdLogging, &authority.good(), &[SIZE]).unwrap();
+    let (easy, app) = handle(&server.http(&format!("/bytes-{SIZE}")));
+    long(&easy, O::HttpVersion, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+    prioritise(&easy, "u=6");
+    let easy = Rc::new(easy);
+    let handle = Rc::downgrade(&easy);
+    *app.on_write.borrow_mut() = Some(Rc::new(move || prioritise(&handle.upgrade().unwrap(), "u=2, i")));
+    assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
+    assert_eq!(app.body.borrow().len(), SIZE);
+    let log = server.log();
+    assert!(log.contains("priority: u=6\n"), "{log}");
 }
 
 /// curl 8.22 refuses a head of more than 64 KiB before it opens a stream (a long URL, a large password for

@@ -79,6 +79,10 @@ impl Stream for http3::Stream {
         http3::Stream::poll_body(self, cx, buf)
     }
 
+    fn update_priority(&mut self, value: &str) {
+        http3::Stream::update_priority(self, value);
+    }
+
     fn any_received(&self) -> bool {
         http3::Stream::any_received(self)
     }

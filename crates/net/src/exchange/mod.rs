@@ -56,6 +56,10 @@ pub trait Exchange {
     /// after `begin`. An exchange with its own connection ignores it.
     fn weigh(&mut self, _weight: u16) {}
 
+    /// Sends another priority of its request than the head has (RFC 9218 §7), after `begin`. Without streams
+    /// there is no frame for it.
+    fn update_priority(&mut self, _value: &str) {}
+
     /// Traces the frames of its stream, if it has one, and possibly of the connection. Called before `begin`.
     fn watch(&mut self, _trace: Trace) {}
 

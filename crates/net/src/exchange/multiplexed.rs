@@ -244,6 +244,12 @@ impl<S: Streams> Exchange for Multiplexed<S> {
         }
     }
 
+    fn update_priority(&mut self, value: &str) {
+        if let Some(stream) = &mut self.stream {
+            stream.update_priority(value);
+        }
+    }
+
     fn watch(&mut self, trace: Trace) {
         self.trace = Some(trace);
     }

@@ -111,6 +111,9 @@ pub trait Stream {
 
     /// Moves it in the order of importance, where there is one.
     fn prioritise(&mut self, _priority: Priority) {}
+
+    /// Sends another priority of the request (RFC 9218 §7).
+    fn update_priority(&mut self, value: &str);
 }
 
 /// Converts a field. Credentials are kept out of the compression tables (RFC 7541 §7.1.3, RFC 9204 §7.1.3).
@@ -244,5 +247,9 @@ impl Stream for http2::Stream {
 
     fn prioritise(&mut self, priority: Priority) {
         http2::Stream::prioritise(self, priority);
+    }
+
+    fn update_priority(&mut self, value: &str) {
+        http2::Stream::update_priority(self, value);
     }
 }

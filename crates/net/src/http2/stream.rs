@@ -173,6 +173,13 @@ impl Stream {
         state.wake_driver();
     }
 
+    /// Sends another priority of the request.
+    pub fn update_priority(&mut self, value: &str) {
+        let mut state = self.http2.0.borrow_mut();
+        state.session.update_priority(self.id, value);
+        state.wake_driver();
+    }
+
     /// Resets the stream.
     pub fn reset(&mut self, code: ErrorCode) {
         let mut state = self.http2.0.borrow_mut();

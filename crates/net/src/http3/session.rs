@@ -8,7 +8,10 @@ use std::time::Instant;
 
 use quinn_proto::{Dir, Event, StreamEvent, StreamId, VarInt};
 use runtime::Idle;
-use wire::h3::{Control, ErrorCode, Failure, Incoming, PeerSettings, StreamStatus, control_stream, go_away};
+use wire::h3::{
+    Control, ErrorCode, Failure, Incoming, PeerSettings, StreamStatus, control_stream, go_away,
+    priority_update,
+};
 
 use super::StreamError;
 use crate::quic::{Machine, Quic, Readable};
@@ -60,7 +63,7 @@ pub struct Parked {
     incoming: HashMap<StreamId, Incoming>,
     /// Our control stream.
     own_control: Option<StreamId>,
-    /// The first bytes of our unidirectional streams, until there is room for them.
+    /// Bytes for our unidirectional streams, until there is room for them.
     unsaid: Vec<(StreamId, Vec<u8>)>,
     /// Streams that were opened to see whether they could be, for the next who ask.
     spare: VecDeque<StreamId>,
@@ -106,6 +109,18 @@ impl Parked {
     /// Returns the peer's settings, once received.
     pub(super) fn settings(&self) -> Option<&PeerSettings> {
         self.control.settings.as_ref()
+    }
+
+    /// Sends another priority of a request, behind what waits for room.
+    fn update_priority(&mut self, machine: &mut Machine, id: StreamId, value: &str) {
+        let Some(control) = self.own_control else { return };
+        let mut frame = Vec::new();
+        priority_update(&mut frame, id.into(), value);
+        match self.unsaid.iter_mut().find(|(id, _)| *id == control) {
+            Some((_, waiting)) => waiting.extend(frame),
+            None => self.unsaid.push((control, frame)),
+        }
+        self.send_preface(machine);
     }
 
     /// Says that no more streams are opened.
@@ -343,6 +358,13 @@ impl Session {
     }
 
     /// The driver has something to do.
+    /// Sends another priority of the request on a stream.
+    pub fn update_priority(&mut self, id: StreamId, value: &str) {
+        if let Some(Core { connection, parked }) = &mut self.core {
+            parked.update_priority(&mut connection.carrier.machine, id, value);
+        }
+    }
+
     pub fn wake_driver(&mut self) {
         if let Some(waker) = self.driver.take() {
             waker.wake();

@@ -258,6 +258,13 @@ impl Stream {
         self.push();
     }
 
+    /// Sends another priority of the request.
+    pub fn update_priority(&mut self, value: &str) {
+        let mut session = self.http3.0.borrow_mut();
+        session.update_priority(self.id, value);
+        session.wake_driver();
+    }
+
     /// Ends the request's body with these trailers.
     pub fn end_with<'a>(&mut self, fields: impl IntoIterator<Item = Field<'a>>) {
         self.outgoing.fields(fields);

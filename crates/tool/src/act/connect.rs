@@ -6,7 +6,7 @@ use crate::numbers::{self, BadSize};
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Wrong};
 use crate::proxy_command;
-use crate::raw::EasyOption as O;
+use crate::raw::{EasyOption as O, Priority};
 use crate::request::{Clobber, Resume};
 
 /// Most transfers at the same time, and most connections to a host.
@@ -95,6 +95,15 @@ pub fn ip_tos(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
 pub fn vlan_priority(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let value = numbers::unsigned_up_to(text, 7)?;
     parser.request().options.set_long(ToolOption::VlanPriority, value);
+    Ok(())
+}
+
+pub fn priority(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    let is_valid = str::from_utf8(text).is_ok_and(|text| text.parse::<Priority>().is_ok());
+    if !is_valid {
+        return Err(Wrong::Allowed("takes u=0 to u=7, i, or both, as in u=1,i").into());
+    }
+    parser.request().options.set_text(ToolOption::Priority, text);
     Ok(())
 }
 

@@ -248,6 +248,20 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "priority",
+        arg: Arg::Text("<priority>"),
+        multi: Multi::Single,
+        categories: &["extra", "http"],
+        protocols: "HTTP",
+        help: "How urgent a request is among others",
+        about: "Sets the field Priority (RFC 9218), by which servers and proxies choose what they send \
+            first: u=0 (first) to u=7 (last; 3 is the default), i for a reply that can be processed as it \
+            arrives and may share the bandwidth, or both, as in u=1,i. A Priority field in --header \
+            replaces it.",
+        set: Set::Act(act::priority),
+        ..FLAG
+    },
+    Declaration {
         name: "proxy-command",
         arg: Arg::Text("<command>"),
         multi: Multi::Single,

@@ -23,6 +23,7 @@ pub mod kind {
     pub const GOAWAY: u8 = 7;
     pub const WINDOW_UPDATE: u8 = 8;
     pub const CONTINUATION: u8 = 9;
+    pub const PRIORITY_UPDATE: u8 = 16;
 }
 
 /// Flags; which a frame may have hangs on its type.
@@ -92,6 +93,11 @@ pub fn write_reset(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
 
 pub fn write_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
     write(out, kind::WINDOW_UPDATE, 0, stream, &increment.to_be_bytes());
+}
+
+/// Writes a PRIORITY_UPDATE (RFC 9218 §7.1), which is a frame of the connection.
+pub fn write_priority_update(out: &mut Vec<u8>, stream: u32, value: &str) {
+    write(out, kind::PRIORITY_UPDATE, 0, 0, &[&stream.to_be_bytes(), value.as_bytes()].concat());
 }
 
 pub fn write_goaway(out: &mut Vec<u8>, last_stream: u32, code: ErrorCode, debug: &[u8]) {

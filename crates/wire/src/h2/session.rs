@@ -227,6 +227,13 @@ impl Session {
         }
     }
 
+    /// Sends another priority of a request whose reply is not complete (RFC 9218 §7.1).
+    pub fn update_priority(&mut self, id: StreamId, value: &str) {
+        if self.streams.peek(id).is_some() {
+            frame::write_priority_update(&mut self.control, id.number, value);
+        }
+    }
+
     /// Asks whether the peer is there; [`Event::Pong`](super::Event) brings the same bytes.
     pub fn ping(&mut self, bytes: [u8; 8]) {
         frame::write(&mut self.control, kind::PING, 0, 0, &bytes);

@@ -22,7 +22,7 @@ pub use error::{ErrorCode, Failure, Scope};
 pub use reply::{Event, Reply, Step};
 pub use settings::PeerSettings;
 pub use unidirectional::{Control, Incoming, StreamStatus};
-pub use write::{control_stream, data_header, go_away, headers};
+pub use write::{control_stream, data_header, go_away, headers, priority_update};
 
 /// Types of frames (RFC 9114 §7.2).
 mod kind {
@@ -33,6 +33,8 @@ mod kind {
     pub const PUSH_PROMISE: u64 = 5;
     pub const GOAWAY: u64 = 7;
     pub const MAX_PUSH_ID: u64 = 0xd;
+    /// Of a request (RFC 9218 §7.2).
+    pub const PRIORITY_UPDATE: u64 = 0xf0700;
     /// Frame types of HTTP/2 that have no meaning here and must not be sent (§7.2.8).
     pub const OF_HTTP2: [u64; 4] = [2, 6, 8, 9];
 }

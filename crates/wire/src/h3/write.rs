@@ -37,6 +37,14 @@ pub fn go_away(out: &mut Vec<u8>) {
     frame(out, kind::GOAWAY, &[0]);
 }
 
+/// Appends another priority of a request, for the control stream (RFC 9218 §7.2).
+pub fn priority_update(out: &mut Vec<u8>, request: u64, value: &str) {
+    let mut payload = Vec::new();
+    varint::write(&mut payload, request);
+    payload.extend_from_slice(value.as_bytes());
+    frame(out, kind::PRIORITY_UPDATE, &payload);
+}
+
 fn frame(out: &mut Vec<u8>, kind: u64, payload: &[u8]) {
     varint::write(out, kind);
     varint::write(out, payload.len() as u64);

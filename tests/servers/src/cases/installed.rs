@@ -170,6 +170,7 @@ const PAGES: [&str; 14] = [
     "man3/warmwire_websocket.3",
     "man3/warmwire_follow_names.3",
     "man3/warmwire_policy.3",
+    "man3/warmwire_priority.3",
     "man3/warmwire_upload.3",
     "man3/warmwire_upload_place.3",
     "man3/warmwire_upload_verify.3",

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use net::exchange::{BodyStep, Dialect, Exchange, ReplyRules, RequestHead, request_fields};
 use tables::constant::CURL_HTTP_VERSION_2_0;
 use tables::{Code, EasyOption as O};
+use wire::priority::RequestPriority;
 
 use super::decide::reply::SWITCHING;
 use super::http_transfer::HttpTransfer;
@@ -49,6 +50,33 @@ fn weight(easy: &EasyState) -> Option<u16> {
     u16::try_from(weight).ok().filter(|weight| *weight != USUAL_WEIGHT)
 }
 
+/// The importance of a request among others on its connection. It may change while the transfer runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Importance {
+    /// The weight, if it is not the default.
+    weight: Option<u16>,
+    /// The priority of RFC 9218, which the head had.
+    priority: Option<RequestPriority>,
+}
+
+impl Importance {
+    #[inline]
+    fn of(easy: &EasyState) -> Importance {
+        Importance { weight: weight(easy), priority: easy.settings.borrow().choices().priority }
+    }
+
+    /// Tells the server what has changed.
+    #[cold]
+    fn update(self, before: Importance, exchange: &mut dyn Exchange) {
+        if self.weight != before.weight {
+            exchange.weigh(self.weight.unwrap_or(USUAL_WEIGHT));
+        }
+        if self.priority != before.priority {
+            exchange.update_priority(&self.priority.unwrap_or_default().to_string());
+        }
+    }
+}
+
 /// An exchange in progress: the reply is read while the request's body may still be on its way.
 pub struct ActiveExchange {
     /// The wire format.
@@ -61,8 +89,8 @@ pub struct ActiveExchange {
     pub head_only: bool,
     /// The handle.
     pub easy: Rc<EasyState>,
-    /// The weight that was sent to the server.
-    pub weight: Option<u16>,
+    /// The importance that the server knows of.
+    pub importance: Importance,
     /// The server pushes on this stream, if there is a push function.
     pub offers: Option<Box<Offers>>,
     /// How the reply is read.
@@ -116,8 +144,8 @@ impl ActiveExchange {
             codings: t.on(O::TransferEncoding),
             dialect,
         };
-        let weight = weight(&t.easy);
-        if let Some(weight) = weight {
+        let importance = Importance::of(&t.easy);
+        if let Some(weight) = importance.weight {
             exchange.weigh(weight);
         }
         if let Some(trace) = t.trace_of_frames() {
@@ -144,7 +172,7 @@ impl ActiveExchange {
             reused,
             head_only,
             easy,
-            weight,
+            importance,
             offers,
             reading,
             asks_for_http2,
@@ -159,11 +187,10 @@ impl ActiveExchange {
             cold_path();
             offers.pass_promises(self.exchange.as_mut())?;
         }
-        let weight = weight(&self.easy);
-        if weight != self.weight {
-            cold_path();
-            self.weight = weight;
-            self.exchange.weigh(weight.unwrap_or(USUAL_WEIGHT));
+        let importance = Importance::of(&self.easy);
+        if importance != self.importance {
+            let before = std::mem::replace(&mut self.importance, importance);
+            importance.update(before, self.exchange.as_mut());
         }
         if self.upload.has_ended() {
             return Ok(());

@@ -213,6 +213,10 @@ impl Exchange for Recorded {
         self.inner.weigh(weight);
     }
 
+    fn update_priority(&mut self, value: &str) {
+        self.inner.update_priority(value);
+    }
+
     fn watch(&mut self, trace: Trace) {
         self.inner.watch(trace);
     }

@@ -81,6 +81,7 @@ pub fn build(t: &mut HttpTransfer, link: &HttpLink) -> Result<Request> {
     head.unless_custom("Accept", Some(b"*/*"));
     transfer_coding_field(t, &mut head);
     head.unless_custom("Accept-Encoding", t.text(O::AcceptEncoding).as_deref());
+    priority_field(t, &mut head);
     referer_field(t, &mut head);
     if link.forwarder().is_some() && !version.has_streams() {
         let connection = custom.value("Proxy-Connection").is_none();
@@ -332,6 +333,15 @@ fn trace_field(t: &HttpTransfer, head: &mut Head) {
     let host = t.url.host().unwrap_or_default();
     if !t.other_origin && trace::is_sent_to(host) {
         head.unless_custom(FIELD, Some(ids.own.to_string().as_bytes()));
+    }
+}
+
+/// Writes the field Priority (RFC 9218 §5).
+fn priority_field(t: &Transfer, head: &mut Head) {
+    let priority = t.easy.settings.borrow().choices().priority;
+    if let Some(priority) = priority {
+        cold_path();
+        head.unless_custom("Priority", Some(priority.to_string().as_bytes()));
     }
 }
 

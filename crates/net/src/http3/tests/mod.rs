@@ -1,6 +1,7 @@
 //! Sessions on real sockets, with a server that is quinn-proto's own.
 
 mod peer;
+mod priority;
 mod vacancies;
 
 use std::cell::{Cell, RefCell};
@@ -15,9 +16,7 @@ use runtime::{Clock, Idle, Runtime};
 use wire::h3::Field;
 
 use self::peer::{Answer, Habits, Order, Peer, head, reply};
-use super::driver::Rested;
-use super::tunnel::Http3Tunnel;
-use super::{Http3, Opening, Parked, Stream, StreamError};
+use super::{Http3, Opening, Parked, Stream, StreamError, driver::Rested, tunnel::Http3Tunnel};
 use crate::connect::{ConnectRequest, Through, connect};
 use crate::exchange::{BodyStep, RequestHead, Reservation};
 use crate::filter::Filter;

@@ -67,6 +67,8 @@ pub struct Observations {
     pub received: usize,
     /// Bytes of replies that its clients gave room for.
     pub sent: usize,
+    /// Bytes of the streams in one direction that its clients opened.
+    pub unidirectional: Vec<u8>,
 }
 
 impl Peer {
@@ -106,6 +108,7 @@ struct Client {
     connection: Connection,
     control: Option<StreamId>,
     streams: HashMap<StreamId, Stream>,
+    unidirectional: Vec<StreamId>,
     closed: bool,
     /// It sends from another address, where nothing was sent to yet.
     has_moved: bool,
@@ -203,8 +206,14 @@ impl Server {
             Some(DatagramEvent::NewConnection(incoming)) => {
                 let accepted = self.endpoint.accept(incoming, now, &mut out, None);
                 let Ok((handle, connection)) = accepted.map_err(|e| e.cause) else { return };
-                let streams = HashMap::new();
-                let client = Client { connection, control: None, streams, closed: false, has_moved: false };
+                let client = Client {
+                    connection,
+                    control: None,
+                    streams: HashMap::new(),
+                    unidirectional: Vec::new(),
+                    closed: false,
+                    has_moved: false,
+                };
                 self.clients.insert(handle, client);
             }
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
@@ -256,6 +265,17 @@ impl Client {
             self.control = self.connection.streams().open(Dir::Uni);
             let [settings, ..] = control_stream(false);
             self.connection.send_stream(self.control.unwrap()).write(&settings).unwrap();
+        }
+        while let Some(id) = self.connection.streams().accept(Dir::Uni) {
+            self.unidirectional.push(id);
+        }
+        for id in &self.unidirectional {
+            let mut receiving = self.connection.recv_stream(*id);
+            let Ok(mut chunks) = receiving.read(true) else { continue };
+            while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+                seen.unidirectional.extend_from_slice(&chunk.bytes);
+            }
+            let _ = chunks.finalize();
         }
         while let Some(id) = self.connection.streams().accept(Dir::Bi) {
             let answer = answers.pop_front().unwrap_or(Answer::Body(10));
