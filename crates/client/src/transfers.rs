@@ -35,8 +35,11 @@ pub use outcome::Outcome;
 pub use request::Request;
 pub use template::{Start, Template};
 
-/// Number of handles kept for later transfers.
-const SPARE: usize = 64;
+/// Number of handles kept for later transfers: a new one costs a quarter of a small transfer. The package
+/// for Python tries as many hosts at a time.
+const SPARE: usize = 1024;
+/// Number of those that keep their buffers.
+const SPARE_BUFFERS: usize = 64;
 /// Largest buffer of a head or a body that such a handle keeps.
 const SPARE_STORAGE: usize = 16 * 1024;
 
@@ -364,7 +367,10 @@ impl Transfers {
         }
         {
             let mut state = active.app.state.borrow_mut();
-            let (mut head, mut body) = (std::mem::take(&mut state.head), std::mem::take(&mut state.body));
+            let (mut head, mut body) = match self.spare.len() < SPARE_BUFFERS {
+                true => (std::mem::take(&mut state.head), std::mem::take(&mut state.body)),
+                false => Default::default(),
+            };
             [&mut head, &mut body].into_iter().for_each(spare);
             *state = State { head, body, ..State::default() };
         }
@@ -405,5 +411,44 @@ impl Drop for Transfers {
     fn drop(&mut self) {
         self.multi.close();
         self.active.drain().chain(self.spare.drain(..)).for_each(|active| active.easy.close());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spare_handles_are_used_again_and_few_keep_their_buffers() {
+        let mut transfers = Transfers::new(None);
+        let request = Request {
+            options: Vec::new(),
+            upload: Upload::Nothing,
+            sink: Sink::Memory,
+            window: usize::MAX,
+            reports_connection: false,
+            stall_limit: None,
+            explain: false,
+            choices: Choices::default(),
+            access_policy: None,
+        };
+        let template = Rc::new(Template::new(request));
+        let start = || Start { url: b"file:///", range: None, sink: Sink::Memory, reports_connection: false };
+        let most = SPARE + 10;
+        for _ in 0..2 {
+            let ids: Vec<usize> =
+                (0..most).map(|_| transfers.start_like(&template, start()).unwrap()).collect();
+            assert!(transfers.spare.is_empty(), "{most} transfers at a time use all handles");
+            for id in ids {
+                transfers.of(id, |state| (state.head.reserve(10), state.body.reserve(10)));
+                transfers.release(id);
+            }
+            let has_buffers = |active: &&Active| {
+                let state = active.app.state.borrow();
+                state.head.capacity() > 0 && state.body.capacity() > 0
+            };
+            assert_eq!(transfers.spare.len(), SPARE);
+            assert_eq!(transfers.spare.iter().filter(has_buffers).count(), SPARE_BUFFERS);
+        }
     }
 }
