@@ -13,6 +13,10 @@ use rustix::net::connect;
 use super::open::{SocketOptions, Target, Transport, open};
 use crate::error::{NetError, NetErrorKind};
 
+/// Length up to which a datagram is received: queries allow for 1,232 bytes, and no usual server sends more
+/// than 4,096. A message on a stream may be longer.
+const LONGEST_DATAGRAM: usize = 8 * 1024;
+
 /// A socket connected to the server: it receives nothing from other senders.
 pub struct Messages {
     socket: Socket,
@@ -58,12 +62,13 @@ impl Messages {
 
     /// Receives the next message.
     pub async fn receive(&mut self) -> io::Result<Vec<u8>> {
-        let mut buffer = vec![0; 1 << 16];
         if self.transport == Transport::Udp {
+            let mut buffer = vec![0; LONGEST_DATAGRAM];
             let length = poll_fn(|cx| self.socket.poll_recv(cx, &mut buffer)).await?;
             buffer.truncate(length);
             return Ok(buffer);
         }
+        let mut buffer = vec![0; 1 << 16];
         poll_fn(|cx| {
             loop {
                 if let Some((length, rest)) = self.pending.split_first_chunk::<2>() {
