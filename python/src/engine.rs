@@ -337,17 +337,19 @@ impl Engine {
 
     /// As [`run_for`](Self::run_for), and releases the transfers that have ended. Returns number, curl's
     /// code, status and outcome of each with news; code -1 and no outcome if it continues.
-    fn results(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<Ending>> {
+    fn results<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyList>> {
         let mut inner = self.wait_for_news(py, seconds)?;
-        let mut found = Vec::new();
+        // No vector of outcomes: it would copy each of them, half a kilobyte, several times.
+        let found = PyList::empty(py);
         while let Some(id) = inner.transfers.next_news() {
             if !inner.transfers.has_ended(id) {
-                found.push((id, -1, 0, None));
+                found.append((id, -1, 0, None::<Outcome>))?;
                 continue;
             }
             let outcome = Outcome::take(py, &inner.transfers, id);
             inner.transfers.release(id);
-            found.push((id, outcome.code(), outcome.status(), Some(outcome)));
+            let (code, status) = (outcome.code(), outcome.status());
+            found.append((id, code, status, outcome))?;
         }
         Ok(found)
     }
