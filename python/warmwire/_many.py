@@ -147,9 +147,10 @@ class _Host:
         self.queue: deque[_Job] = deque()
         self.running, self.successes, self.is_known, self.waits = 0, 0, False, False
 
-    def may_start(self) -> bool:
-        """Returns whether another URL may start: of an unknown host one at a time."""
-        return bool(self.queue) and self.running < (self.most if self.is_known else 1)
+    def room(self) -> int:
+        """Returns how many more URLs may start now, 0 or less if none: of an unknown host one at a time."""
+        left, waiting = (self.most if self.is_known else 1) - self.running, len(self.queue)
+        return left if left < waiting else waiting
 
 
 class _Queue:
@@ -181,7 +182,6 @@ class _Queue:
             self._put(due, first=True)
         if self._running < self._limit and (job := self._next_of(self._ready)) is not None:
             self._running += 1
-            self._offer(job.host)
             return job
         if self._scouts < self._most_scouts and (job := self._next_of(self._unknown)) is not None:
             self._scouts += 1
@@ -190,11 +190,15 @@ class _Queue:
         return None
 
     def _next_of(self, hosts: deque[_Host]) -> _Job | None:
-        """Takes a job of the first host that may start one."""
+        """Takes a job of the first host that may start one, and offers the host for its next one."""
         while hosts:
             host = hosts.popleft()
-            host.waits = False
-            if host.may_start():
+            room = host.room()
+            if room > 1:
+                hosts.append(host)
+            else:
+                host.waits = False
+            if room > 0:
                 host.running += 1
                 self._queued -= 1
                 return host.queue.popleft()
@@ -232,7 +236,8 @@ class _Queue:
                 host.is_known = True
         else:
             self._running -= 1
-        self._offer(host)
+        if not host.waits:  # saves the call for most URLs
+            self._offer(host)
         if not host.queue and not host.running and not host.is_known:
             del self._hosts[host.name]
         return lost
@@ -292,7 +297,7 @@ class _Queue:
         self._offer(host)
 
     def _offer(self, host: _Host) -> None:
-        if not host.waits and host.may_start():
+        if not host.waits and host.room() > 0:
             host.waits = True
             (self._ready if host.is_known else self._unknown).append(host)
 
@@ -425,7 +430,9 @@ class _Many:
         self._proxies: Mapping[str, str | None] | None = proxy if isinstance(proxy, Mapping) else None
         self._has_transports = client._transport is not None or bool(client._mounts)
         self._by_proxy: dict[str | None, _Prepared] = {}
-        self._prepared(_PROBE)  # arguments that are wrong are refused at once
+        prepared = self._prepared(_PROBE)  # arguments that are wrong are refused at once
+        # The template of all URLs, if there is only one.
+        self._template = prepared.template if self._proxies is None else -1
         self.running: dict[int, _Job] = {}
 
     def _prepared(self, url: str) -> _Prepared:
@@ -485,7 +492,7 @@ class _Many:
     def _start(self, job: _Job) -> int:
         """Starts the transfer of a job: by a template, or like any request if it has options of its own. Returns its number."""
         if self.is_plain and not job.at:
-            template = self._prepared(job.url).template
+            template = self._template if self._template >= 0 else self._prepared(job.url).template
             if template >= 0:
                 return self.engine.start_like(template, job.url, job.draft, job.is_scout)
         options, upload = self._options(job)
@@ -498,14 +505,14 @@ class _Many:
 
     def took(self, number: int, code: int, status: int, outcome: _native.Outcome | None) -> None:
         """Handles the end of a transfer: curl's code, status, and the outcome if it is taken already. -1: it goes on."""
-        job = self.running.get(number)
-        if job is None:
-            return
         if code < 0:
-            if job.is_scout and self.engine.is_connected(number):
+            job = self.running.get(number)
+            if job is not None and job.is_scout and self.engine.is_connected(number):
                 self.queue.connected(job)
             return
-        del self.running[number]
+        job = self.running.pop(number, None)
+        if job is None:
+            return
         lost = self.queue.ended(job, code, status)
         if not code and not lost and status not in _BUSY:
             self.into.ended(self, job, number, status, outcome)
