@@ -51,7 +51,7 @@ class Names(socketserver.BaseRequestHandler):
     def handle(self):
         question, to = self.request
         end = question.index(b"\0", 12) + 5
-        first, kind = question[13 : 13 + question[12]], question[end - 3]
+        first, kind = question[13 : 13 + question[12]].lower(), question[end - 3]
         address = b"" if kind != 1 or first.startswith(b"none") else NOBODY if first.startswith(b"dead") else "127.0.0.1"
         answers = b"\xc0\x0c\0\1\0\1\0\0\x0e\x10\0\4" + socket.inet_aton(address) if address else b""
         flags = b"\x81\x83" if first.startswith(b"none") else b"\x81\x80"

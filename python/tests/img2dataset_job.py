@@ -1,7 +1,8 @@
 """Runs img2dataset in its own environment: img2dataset_job.py KIND ARGUMENTS, where ARGUMENTS are JSON. A program of
 test_deep_img2dataset.py, which has no img2dataset.
 
-KIND is ``own`` for img2dataset as it is, ``ours`` for ours, ``slow`` for ours before a resizer that pauses, ``images`` to make some.
+KIND is ``own`` for img2dataset as it is, ``ours`` for ours, ``slow`` for ours before a resizer that pauses, ``images`` to make some,
+``names`` for the order in which unknown hosts are tried.
 """
 
 import json
@@ -51,6 +52,21 @@ def slow(pause, **how):
     print(resizer.count)
 
 
+def names(hosts):
+    """Prints how many of so many unknown hosts are tried at each turn while none has answered, and the longest wait then."""
+    from types import SimpleNamespace
+
+    from warmwire.img2dataset import Bounds, _DeadHosts, _ShardQueue
+
+    of = SimpleNamespace(thread_count=8, bounds=Bounds(), retries=0)
+    queue = _ShardQueue((f"http://host{n}.test/" for n in range(hosts)), of, _DeadHosts("out"))
+    turns = []
+    while not queue.is_empty():
+        queue.allow_names()
+        turns.append((sum(1 for _ in iter(lambda: queue.next(0.0), None)), queue.pause(0.0)))
+    print(json.dumps(turns))
+
+
 def main(kind, arguments):
     how = json.loads(arguments)
     if kind == "own":
@@ -58,7 +74,7 @@ def main(kind, arguments):
     elif kind == "ours":
         from warmwire.img2dataset import download
     else:
-        download = {"slow": slow, "images": images}[kind]
+        download = {"slow": slow, "images": images, "names": names}[kind]
     download(**how)
 
 

@@ -236,6 +236,10 @@ def test_what_came_during_a_pause_is_kept(gallery, pictures, tmp_path):
     assert int(printed.splitlines()[-1]) == len(urls)
 
 
+def test_few_names_at_a_time_are_looked_up(tmp_path):
+    assert json.loads(job("names", tmp_path, hosts=100)) == [[32, 0.01], [32, 0.01], [32, 0.01], [4, 60.0]]
+
+
 def test_command_line_and_bad_arguments(gallery, tmp_path):
     (tmp_path / "urls.txt").write_text(f"{gallery.root}/picture/0.jpg\n")
     words = ["-m", "warmwire.img2dataset", "--url_list=urls.txt", "--output_folder=out", "--image_size=16", "--deadline=9"]

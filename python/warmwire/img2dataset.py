@@ -38,6 +38,7 @@ from ._client import Client
 from ._errors import _CODES
 from ._many import _NO_NAME, Results, _Host, _Job, _Many, _Queue, host_of
 from ._models import Headers, Timeout
+from ._name_servers import name_servers
 from ._transfer import Pool
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ if TYPE_CHECKING:
 _UNREACHABLE = frozenset({_NO_NAME, 7, 28})
 _TIMED_OUT, _TOO_LARGE, _REDIRECTED = 28, 63, 47
 _PATIENCE = 0.25
+_TURN = 0.002
+"""Seconds for which pictures that have arrived are returned before the transfers run again."""
+_NAMES = 32
+"""Unknown hosts that are tried in addition at a time. A name server may have no room for many more queries."""
+_PACE = 0.01
+"""Seconds between them, unless there is news."""
+_NAME_AGE = 3600
+"""Seconds for which an address is used at most; the name server may say less."""
 _SPARE = 64
 """Descriptors that are left to the rest of the process."""
 
@@ -223,13 +232,22 @@ class _ShardQueue(_Queue):
         self._of, self._dead = of, dead
         self._silent: dict[str, int] = {}
         self._failed: set[str] = set()
-        self._most_scouts = _free_descriptors(self._limit + _idle_limit(of))
+        self._all_scouts = _free_descriptors(self._limit + _idle_limit(of))
+        self._most_scouts = 0
+
+    def allow_names(self) -> None:
+        """Lets some more unknown hosts be tried."""
+        self._most_scouts = min(self._all_scouts, self._scouts + _NAMES)
+
+    def pause(self, now: float) -> float:
+        pause = super().pause(now)
+        return min(pause, _PACE) if self._unknown and self._scouts < self._all_scouts else pause
 
     def heard(self, host: _Host, is_silent: bool) -> None:
         """Counts transfers in a row that brought no head of a reply."""
         if is_silent:
             self._silent[host.name] = self._silent.get(host.name, 0) + 1
-        else:
+        elif self._silent:
             self._silent.pop(host.name, None)
 
     def ended(self, job: _Job, code: int, status: int = 0) -> list[_Job]:
@@ -251,18 +269,9 @@ class _ShardQueue(_Queue):
 class _Samples(Results):
     """Collects the results in the form that img2dataset takes from its own function."""
 
-    def __init__(self, of: Downloader, queue: _ShardQueue, dead: _DeadHosts, keys: list[int]) -> None:
-        self._of, self._queue, self._dead, self._keys = of, queue, dead, keys
+    def __init__(self, of: Downloader, dead: _DeadHosts, keys: list[int]) -> None:
+        self._of, self._dead, self._keys = of, dead, keys
         self.done: deque[Sample] = deque()
-        self.running: Mapping[int, _Job] = {}
-
-    def ending(self, engine: _native.Engine, number: int) -> tuple[int, int, _native.Outcome] | None:
-        """Returns code, status and outcome of a transfer that has ended, and releases it."""
-        outcome = engine.finish(number)
-        if outcome is None:
-            return None
-        self._queue.heard(self.running[number].host, bool(outcome.code and not outcome.status))
-        return outcome.code, outcome.status, outcome
 
     def ended(self, many: _Many, job: _Job, number: int, status: int, outcome: _native.Outcome) -> None:
         """Records a result that is final."""
@@ -308,8 +317,8 @@ class _Run:
     Otherwise the time limits would be over before what has arrived meanwhile is read.
     """
 
-    def __init__(self, many: _Many, has_room: Callable[[], bool]) -> None:
-        self._many, self._has_room = many, has_room
+    def __init__(self, many: _Many, queue: _ShardQueue, has_room: Callable[[], bool]) -> None:
+        self._many, self._queue, self._has_room = many, queue, has_room
         self._lock, self._over = threading.Lock(), threading.Event()
         self._last = time.monotonic()
         self._thread = threading.Thread(target=self._stand_in, name="warmwire-img2dataset", daemon=True)
@@ -318,15 +327,22 @@ class _Run:
     def step(self, seconds: float) -> bool:
         """Starts and runs transfers, and waits at most so long for news. Returns whether all have ended."""
         with self._lock:
-            many = self._many
+            many, queue = self._many, self._queue
             if self._has_room():
+                queue.allow_names()
                 many.begin_all()
-            is_end = not many.running and many.queue.is_empty()
+            is_end = not many.running and queue.is_empty()
             if not is_end:
-                for number in many.engine.run_for(min(seconds, many.queue.pause(time.monotonic()))):
-                    many.news(number)
+                for number, code, status, outcome in many.engine.results(min(seconds, queue.pause(time.monotonic()))):
+                    if code >= 0:
+                        queue.heard(many.running[number].host, bool(code and not status))
+                    many.took(number, code, status, outcome)
             self._last = time.monotonic()
             return is_end
+
+    def is_due(self) -> bool:
+        """Returns whether the transfers have not run for a turn."""
+        return time.monotonic() - self._last >= _TURN
 
     def end(self) -> None:
         """Aborts the transfers in progress."""
@@ -374,7 +390,7 @@ class _Pool:
         def urls() -> Iterator[str]:
             for key, url in rows:
                 url = url if isinstance(url, str) else ""
-                reason = dead.reasons.get(host_of(url))
+                reason = dead.reasons.get(host_of(url)) if dead.reasons else None
                 if reason is None:
                     keys.append(key)
                     yield url
@@ -382,18 +398,17 @@ class _Pool:
                     refused.append((key, None, reason))
 
         queue = _ShardQueue(urls(), self._of, dead)
-        samples = _Samples(self._of, queue, dead, keys)
+        samples = _Samples(self._of, dead, keys)
         client = self._client()
         many = _Many(_native.Engine(client.pool._native, True), queue, client, {}, samples)
-        samples.running, done = many.running, samples.done
-        run = _Run(many, lambda: len(done) < self._limit)
+        done = samples.done
+        run = _Run(many, queue, lambda: len(done) < self._limit)
         try:
-            while True:
+            is_end = False
+            while not is_end:
                 is_end = run.step(0.0 if done or refused else 1.0)
-                if done or refused:
+                while (done or refused) and (is_end or not run.is_due()):
                     yield done.popleft() if done else refused.popleft()
-                elif is_end:
-                    return
         finally:
             run.end()
 
@@ -407,6 +422,9 @@ class _Pool:
         )
         # Bodies are wanted as they are stored; and URLs of strangers read no files of this machine.
         options = {"ACCEPT_ENCODING": None, "PROTOCOLS_STR": "http,https,ftp,ftps", "MAXFILESIZE_LARGE": bounds.max_bytes}
+        servers = name_servers()
+        if servers is not None:
+            options.update(DNS_SERVERS=servers, DNS_CACHE_TIMEOUT=_NAME_AGE)
         return Client(
             headers={"User-Agent": agent, "Accept-Encoding": "identity"},
             timeout=Timeout(of.timeout, total=bounds.deadline),
