@@ -160,7 +160,7 @@ fn through(run: &Context, wrapper: &Path) {
 }
 
 /// Pages that an installation has, among others.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "man1/warmwire.1",
     "man1/warmwire-run.1",
     "man3/warmwire_pool.3",
