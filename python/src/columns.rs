@@ -75,7 +75,7 @@ pub struct Buffer(Vec<u8>);
 
 #[pymethods]
 impl Buffer {
-    /// Where the values begin. They do not change, and stay there as long as the object lives.
+    /// Returns the address of the values. They do not change, and stay there as long as the object lives.
     #[getter]
     fn address(&self) -> usize {
         self.0.as_ptr() as usize

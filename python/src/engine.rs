@@ -142,7 +142,7 @@ fn news_and_timeout(transfers: &Transfers) -> (Vec<usize>, Option<f64>) {
     (news, transfers.timeout().map(|timeout| timeout.as_secs_f64()))
 }
 
-/// Where the body goes: to memory, or to a file from this offset on.
+/// Returns the sink of the body: memory, or a file from this offset on.
 fn sink(path: Option<PathBuf>, at: u64) -> PyResult<Sink> {
     let Some(path) = path else { return Ok(Sink::Memory) };
     let mut file = OpenOptions::new().write(true).create(true).truncate(at == 0).open(path)?;
@@ -160,7 +160,7 @@ fn refused(failure: Failure) -> PyErr {
 
 #[pymethods]
 impl Engine {
-    /// With `keeps`, connections from the pool stay here until the engine ends.
+    /// Creates an engine. With `keeps`, connections from the pool stay here until the engine ends.
     #[new]
     #[pyo3(signature = (pool, keeps=false))]
     fn new(pool: Option<&Pool>, keeps: bool) -> Engine {
@@ -335,8 +335,8 @@ impl Engine {
         Ok(std::iter::from_fn(|| inner.transfers.next_news()).collect())
     }
 
-    /// As [`run_for`](Self::run_for), and releases the transfers that have ended. Returns number, curl's
-    /// code, status and outcome of each with news; code -1 and no outcome if it continues.
+    /// Runs the transfers as [`run_for`](Self::run_for) does, and releases those that have ended. Returns
+    /// number, curl's code, status and outcome of each with news; code -1 and no outcome if it continues.
     fn results<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Bound<'py, PyList>> {
         let mut inner = self.wait_for_news(py, seconds)?;
         // No vector of outcomes: it would copy each of them, half a kilobyte, several times.
@@ -354,7 +354,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// As [`results`](Self::results); transfers that have ended stay until they are released.
+    /// Runs the transfers as [`results`](Self::results) does; those that have ended stay until they are
+    /// released.
     fn endings(&self, py: Python<'_>, seconds: f64) -> PyResult<Vec<Ending>> {
         let inner = self.wait_for_news(py, seconds)?;
         let transfers = &inner.transfers;

@@ -92,14 +92,15 @@ impl Authority {
         self.sign(params)
     }
 
-    /// Only a common name, no subject alternative name: OpenSSL's builds of curl accept it.
+    /// Creates a certificate with a common name only, and no subject alternative name: OpenSSL's builds of
+    /// curl accept it.
     pub fn common_name_only(&self, host: &str) -> Leaf {
         let mut params = leaf_params(&[]);
         params.distinguished_name = name(host);
         self.sign(params)
     }
 
-    /// For a client that shows a certificate.
+    /// Creates a certificate of a client.
     pub fn client(&self, who: &str) -> Leaf {
         let mut params = leaf_params(&[]);
         params.distinguished_name = name(who);

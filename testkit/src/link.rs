@@ -154,7 +154,7 @@ impl Line {
         }
     }
 
-    /// Until the next parcel arrives.
+    /// Returns the time until the next parcel arrives.
     fn timeout(&self) -> Option<Timespec> {
         let due = self.pairs.values().filter_map(Pair::next_due).min()?;
         let left = due.saturating_duration_since(Instant::now());

@@ -52,7 +52,8 @@ impl LossyPath {
         LossyPath::up_to(server, faults, usize::MAX)
     }
 
-    /// Nothing is lost until that many datagrams, of both sides together, have passed; then everything is.
+    /// Creates a path that loses nothing until `most` datagrams, of both sides together, have passed, and
+    /// everything afterwards.
     pub fn dead_after(server: SocketAddr, most: usize) -> io::Result<LossyPath> {
         let faults = Faults { lost: 0, doubled: 0, late: 0, largest: usize::MAX, moves: 0, seed: 1 };
         LossyPath::up_to(server, faults, most)

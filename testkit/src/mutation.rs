@@ -10,7 +10,7 @@ use crate::dice::Dice;
 /// Name (also that of its directory of seeds) and function.
 pub type Parser = (&'static str, fn(&[u8]));
 
-/// Where the fuzz targets and their seeds are.
+/// Returns the folder of the fuzz targets and their seeds.
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz")
 }

@@ -83,7 +83,7 @@ impl RawPeer {
         RawPeer::over(scripts, Some(config), false)
     }
 
-    /// Without TLS up to [`Step::StartTls`].
+    /// Creates a peer without TLS up to [`Step::StartTls`].
     pub fn upgradable(scripts: Vec<Script>, config: Arc<ServerConfig>) -> RawPeer {
         RawPeer::over(scripts, Some(config), true)
     }

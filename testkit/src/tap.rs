@@ -15,7 +15,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// To a server.
+    /// Creates a tap before a server.
     pub fn to(server: SocketAddr) -> io::Result<Tap> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, stop, heard) = (listener.local_addr()?, Stop::new()?, Arc::default());

@@ -40,7 +40,7 @@ impl Throttle {
         Ok(Throttle { address, over })
     }
 
-    /// Where to connect.
+    /// Returns the address to connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

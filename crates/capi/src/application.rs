@@ -248,8 +248,8 @@ impl Callbacks for Application {
         }
     }
 
-    /// Without a function, reads what is available from the file's descriptor, bypassing what stdio has
-    /// buffered (as curl does in TELNET): fread would wait for the whole amount.
+    /// Reads what is available from the file's descriptor if the application has no function, bypassing what
+    /// stdio has buffered (as curl does in TELNET): fread would wait for the whole amount.
     fn read_now(&self, buf: &mut [u8]) -> ReadAnswer {
         match self.pointers.read_fn() {
             Some(_) => self.read(buf),

@@ -19,7 +19,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// In both directions; a peer can announce as much as it likes.
+    /// Returns the bytes moved in both directions; a peer can announce as much as it likes.
     pub fn moved(&self) -> i64 {
         self.download.saturating_add(self.upload)
     }
@@ -65,7 +65,7 @@ impl Meter {
         Meter { from, ..Meter::default() }
     }
 
-    /// For the same transfer's next attempt.
+    /// Returns the meter of the next attempt of this transfer.
     pub fn again(&self) -> Meter {
         Meter::resumed(self.from)
     }

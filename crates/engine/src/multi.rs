@@ -329,7 +329,7 @@ impl Multi {
         self.0.members.borrow().iter().map(|(_, easy)| Easy(easy.clone())).collect()
     }
 
-    /// One of them.
+    /// Returns one of the handles.
     pub fn any_member(&self) -> Option<Easy> {
         self.0.members.borrow().iter().next().map(|(_, easy)| Easy(easy.clone()))
     }

@@ -97,7 +97,7 @@ fn task(multi: Rc<MultiState>, easy: Rc<EasyState>) -> Pin<Box<dyn Future<Output
     })
 }
 
-/// One run of an easy handle, to its result.
+/// Runs an easy handle to its result.
 #[expect(clippy::manual_async_fn, reason = "the future of an async fn contains each parameter twice")]
 fn complete(multi: &Rc<MultiState>, easy: &Rc<EasyState>) -> impl Future<Output = Code> {
     async move {

@@ -11,7 +11,7 @@ use crate::tls::TlsInfo;
 /// The interface of a carrier, and all that a pool knows of a connection: it is one socket with a reactor,
 /// can be checked before reuse, and can be closed in an orderly way.
 pub trait Carrier: Send {
-    /// One try, without waiting, to end politely.
+    /// Makes one try to end politely, without waiting.
     fn retire(&mut self);
 
     /// Checks whether an unused connection may be reused. Processes input that belongs to the layer itself.

@@ -163,8 +163,8 @@ impl<C: Carrier + ?Sized + 'static> Connection<C> {
         }
     }
 
-    /// If it has been idle for `interval`, lets its layers process input and returns whether it is still
-    /// alive.
+    /// Lets the layers process input if the connection has been idle for `interval`, and returns whether it
+    /// is still alive.
     pub(crate) fn keep_up(&mut self, interval: Duration, now: Instant) -> bool {
         if now.saturating_duration_since(self.kept_up) < interval {
             return true;

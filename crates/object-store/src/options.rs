@@ -103,8 +103,8 @@ impl Options<'_> {
             .danger_accept_invalid_certs(self.flag("allow_invalid_certificates")?))
     }
 
-    /// Without a proxy the environment's variables decide, as with object_store's own connector. The
-    /// certificate is for the proxy, and for what it presents in the name of servers.
+    /// Sets the proxy. If there is none, the environment's variables decide, as with object_store's own
+    /// connector. The certificate is for the proxy, and for what it presents in the name of servers.
     fn proxy(&self, builder: ClientBuilder) -> Result<ClientBuilder, OptionError> {
         let Some(url) = (self.0)("proxy_url") else { return Ok(builder) };
         let excludes = (self.0)("proxy_excludes").and_then(|list| NoProxy::from_string(&list));

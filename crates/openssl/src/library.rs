@@ -61,7 +61,7 @@ macro_rules! functions {
                 Ok($name { $($($field,)*)* $($own: 0,)* })
             }
 
-            /// On Windows each program brings its own OpenSSL, in different places: none is searched for.
+            /// Returns an error on Windows: programs bring their own OpenSSL, and none is searched for.
             #[cfg(windows)]
             fn load() -> Result<$name, String> {
                 $(let _ = $library;)*

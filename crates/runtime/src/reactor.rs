@@ -432,7 +432,7 @@ impl Registration {
         self.reactor.table().entries[self.slot].read.short_read()
     }
 
-    /// After a short read: the reader needs no end of the stream now ([`ReadState::settle`]).
+    /// States after a short read that the reader needs no end of the stream now ([`ReadState::settle`]).
     pub fn settle(&self) {
         let mut table = self.reactor.table();
         let entry = &mut table.entries[self.slot];
@@ -592,7 +592,7 @@ impl Table {
         wakers
     }
 
-    /// In event mode, marks an entry that may differ from the hook's last report.
+    /// Marks an entry that may differ from the hook's last report, in event mode.
     pub(crate) fn mark(&mut self, slot: usize) {
         let entry = &mut self.entries[slot];
         if self.hook.is_some() && !entry.dirty {

@@ -65,8 +65,8 @@ impl ReadState {
         *self = ReadState { empty_reads: self.empty_reads, ..ReadState::default() };
     }
 
-    /// After a read: the reader needs no end of the stream now. Returns true if the next receive is left out
-    /// from here on, and the state is in doubt.
+    /// Records after a read that the reader needs no end of the stream now. Returns true if the next receive
+    /// is left out from here on, and the state is in doubt.
     #[inline]
     pub(crate) fn settle(&mut self) -> bool {
         let sure = self.edge && self.short && !self.ended && self.empty_reads >= EMPTY_READS;

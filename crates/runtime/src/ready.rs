@@ -172,7 +172,7 @@ impl Ready {
         true
     }
 
-    /// After a fork the descriptor is shared with the parent, whose wake-ups are not ours.
+    /// Forgets the descriptor after a fork: it is shared with the parent, whose wake-ups are not ours.
     pub(crate) fn forget_descriptor(&self) {
         let mut slot = lock(&self.descriptor);
         *slot = None;

@@ -22,7 +22,7 @@ pub enum EcCurve {
 impl EcCurve {
     pub const ALL: [EcCurve; 3] = [EcCurve::P256, EcCurve::P384, EcCurve::P521];
 
-    /// As it is called in key types: `nistp256`.
+    /// Returns the name in key types: `nistp256`.
     pub fn name(self) -> &'static str {
         match self {
             EcCurve::P256 => "nistp256",

@@ -22,7 +22,7 @@ impl Queue {
         self.len() == 0
     }
 
-    /// Where more is added.
+    /// Returns the buffer to which more is added.
     pub fn end(&mut self) -> &mut Vec<u8> {
         if self.taken > self.len() {
             self.bytes.drain(..self.taken);

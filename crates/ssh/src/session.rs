@@ -214,7 +214,7 @@ impl Session {
         self.give_room(id)
     }
 
-    /// From now on the server may send so much ahead of the reader.
+    /// Lets the server send `window` bytes ahead of the reader from now on.
     pub fn widen(&mut self, id: ChannelId, window: u32) -> Result<(), Error> {
         let Some(channel) = self.channels.get_mut(id).and_then(Option::as_mut) else { return Ok(()) };
         channel.target = channel.target.max(window.min(MAX_WINDOW));

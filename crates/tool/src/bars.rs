@@ -61,7 +61,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// One has ended. It stays in its line, or takes one where there is room.
+    /// Shows a transfer that has ended. It stays in its line, or takes one if there is room.
     pub fn ended(&mut self, one: Running, end: End, rows: usize) {
         let before = self.ended;
         self.ended += 1;
@@ -224,7 +224,7 @@ impl Screen {
     }
 }
 
-/// From one line to another one of the part.
+/// Returns the codes that move the cursor between two lines of the part.
 fn moved(from: usize, to: usize) -> String {
     match (from, to) {
         _ if from > to => format!("\x1b[{}A", from - to),

@@ -86,7 +86,7 @@ pub fn sums_of(list: &[Entry], names: &[&[u8]]) -> Vec<Sum> {
     }
 }
 
-/// Without folders.
+/// Returns the name without folders.
 pub fn last_part(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

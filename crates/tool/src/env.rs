@@ -128,7 +128,7 @@ impl Env {
         self.messages.borrow_mut().error(text);
     }
 
-    /// One line on standard error, if errors are shown.
+    /// Writes a line to standard error, if errors are shown.
     pub fn error_line(&self, text: &str) {
         let mut messages = self.messages.borrow_mut();
         if messages.shows_errors() {

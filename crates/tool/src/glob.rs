@@ -25,7 +25,7 @@ pub struct GlobError {
 }
 
 impl GlobError {
-    /// As curl shows it, with a mark under the place.
+    /// Returns curl's text, with a mark below the place.
     pub fn shown(&self, pattern: &[u8]) -> String {
         let (text, position) = (self.text, self.position);
         if position == 0 {

@@ -82,7 +82,7 @@ impl Messages {
         self.line("curl: try 'curl --help' or 'curl --manual' for more information");
     }
 
-    /// One line.
+    /// Adds a line.
     pub fn line(&mut self, text: &str) {
         self.lines(format!("{text}\n").as_bytes());
     }

@@ -62,7 +62,7 @@ pub fn from_disposition(value: &[u8]) -> Option<Bytes> {
     }
 }
 
-/// In either kind of quotes, or up to a semicolon.
+/// Returns the text inside quotes of either kind, or up to a semicolon.
 fn unquoted(given: &[u8]) -> &[u8] {
     let (inside, stop) = match given.first() {
         Some(quote @ (b'"' | b'\'')) => (&given[1..], *quote),

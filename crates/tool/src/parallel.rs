@@ -244,7 +244,7 @@ impl Parallel<'_> {
         messages.draw(&out);
     }
 
-    /// One has ended, and its bar shows how.
+    /// Shows the outcome of a transfer that has ended in its bar.
     fn end_bar(&mut self, job: &Job, code: i32) {
         if self.run.env.shows_bars() {
             let (_, rows) = self.run.env.screen();

@@ -90,7 +90,7 @@ pub struct Pattern {
 const WITH_STORES: [O; 4] = [O::AltSvc, O::CookieFile, O::CookieJar, O::Hsts];
 
 impl Pattern {
-    /// None where it takes more than settings to do the same again.
+    /// Returns the pattern of a transfer; `None` if settings alone cannot repeat it.
     fn of(easy: &Easy, request: &Rc<Request>, job: &Job, list: &[Setting]) -> Option<Pattern> {
         let is_form = |setting: &Setting| matches!(setting.value, Value::Form(_));
         if job.upload || list.iter().any(|one| is_form(one) || WITH_STORES.contains(&one.option)) {

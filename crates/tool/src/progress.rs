@@ -94,7 +94,7 @@ impl Bar {
         format!("\r{:<room$} {:5.1}%", "#".repeat(marks), fraction * 100.0)
     }
 
-    /// Without a known size something flies to and fro.
+    /// Returns the line of a transfer without a known size: a mark that moves to and fro.
     fn flying(&mut self) -> String {
         let room = self.width - 6;
         let place = self.tick % (2 * room);

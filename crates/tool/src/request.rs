@@ -28,7 +28,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// As named in the warning about two of them.
+    /// Returns the name for the warning about two methods.
     pub fn flag(self) -> &'static str {
         match self {
             Method::Unspecified => "",

@@ -45,7 +45,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// For a file from a position on, perhaps to another.
+    /// Creates the resumption of a file from a position on, perhaps up to another.
     pub fn new(from: u64, to: Option<u64>) -> Resumption {
         Resumption { from, to, ..Resumption::default() }
     }
@@ -55,7 +55,7 @@ impl Resumption {
         self.asked.is_some()
     }
 
-    /// Before the first byte of a body, or at the end where there was none.
+    /// Takes the answer, before the first byte of a body or at the end of one without any.
     pub fn answered(&mut self, answer: &Answer) -> Piece {
         let piece = self.judge(answer);
         match piece {

@@ -134,7 +134,7 @@ impl Run {
         Ok(())
     }
 
-    /// After an attempt: another one, or the end.
+    /// Decides after an attempt whether another one follows.
     pub fn after(&self, job: &mut Job, code: i32) -> After {
         let transfer = &job.transfer;
         transfer.finish_progress(code);

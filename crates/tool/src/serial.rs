@@ -51,7 +51,7 @@ fn fetch(run: &Run, ready: Ready) -> Result<i32, Stop> {
     }
 }
 
-/// One transfer to its end, with all its attempts.
+/// Runs a transfer to its end, with all its attempts.
 fn perform(run: &Run, prepared: Prepared) -> i32 {
     if prepared.skip {
         run.count_skipped();

@@ -57,7 +57,7 @@ impl Sink {
         Sink::new(Stream::Null, None, Clobber::Default)
     }
 
-    /// To be opened when something comes.
+    /// Creates a sink that opens its file when the first bytes arrive.
     pub fn file(name: Option<Bytes>, clobber: Clobber) -> Sink {
         Sink::new(Stream::None, name, clobber)
     }
@@ -275,7 +275,7 @@ impl Sink {
         })
     }
 
-    /// As [`Sink::rewind`], over all attempts since the file was so long.
+    /// Rewinds as [`Sink::rewind`] does, over all attempts since the file had this length.
     pub fn rewind_to(&mut self, start: u64) -> io::Result<u64> {
         self.bytes += self.start.saturating_sub(start);
         self.start = start;

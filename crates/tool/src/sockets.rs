@@ -28,7 +28,7 @@ impl RequestedOptions {
         }
     }
 
-    /// One warning for each thing that the system refuses.
+    /// Sets the options of a socket; warns of each that the system refuses.
     fn configure(&self, fd: BorrowedFd<'_>, warn: impl Fn(String)) {
         if let Some(tos) = self.type_of_service
             && let Err(error) = system::set_type_of_service(fd, tos)
@@ -43,7 +43,7 @@ impl RequestedOptions {
     }
 }
 
-/// As curl words it.
+/// Returns curl's text of a refused option.
 fn refused(what: &str, error: &io::Error) -> String {
     let (errno, why) = (error.raw_os_error().unwrap_or(0), crate::message::os_text(error));
     format!("{what} failed with errno {errno}: {why}")

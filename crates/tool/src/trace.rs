@@ -188,7 +188,7 @@ fn dump(prefix: &str, kind: Kind, data: &[u8], ascii: bool) -> Bytes {
     out
 }
 
-/// One line up to CRLF or the width; returns how many bytes it stands for.
+/// Writes a line up to CRLF or the width; returns the number of bytes that it shows.
 fn ascii_line(data: &[u8], out: &mut Bytes) -> usize {
     for (at, byte) in data.iter().take(ASCII_WIDTH).enumerate() {
         if data[at..].starts_with(b"\r\n") {

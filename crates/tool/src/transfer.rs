@@ -360,7 +360,7 @@ impl Transfer {
         self.draw(counts);
     }
 
-    /// Before a request for another piece.
+    /// Resets the state of one piece before the request of another.
     pub fn before_piece(&self) {
         self.header_count.set(0);
         self.head_ended.set(false);

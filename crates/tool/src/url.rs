@@ -2,7 +2,7 @@
 
 use crate::raw::{Url, UrlPart, url_flag};
 
-/// As the tool reads URLs: the scheme may be missing.
+/// Parses a URL of the tool: the scheme may be missing.
 pub fn parse_url(text: &[u8]) -> Result<Url, ()> {
     Url::parse(text, url_flag::GUESS_SCHEME | url_flag::NON_SUPPORT_SCHEME).map_err(|_| ())
 }

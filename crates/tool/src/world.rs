@@ -10,7 +10,7 @@ pub trait World {
 
     fn env(&self, name: &str) -> Option<Vec<u8>>;
 
-    /// When a file was last changed, in seconds since 1970.
+    /// Returns the time of the last change of a file, in seconds since 1970.
     fn modified(&self, name: &[u8]) -> io::Result<i64>;
 
     /// A date in any of the forms of `curl_getdate`.

@@ -52,7 +52,7 @@ impl Inflater {
         }
     }
 
-    /// With zlib's header and checksum (RFC 1950).
+    /// Creates an inflater for data with zlib's header and checksum (RFC 1950).
     pub fn zlib() -> Inflater {
         Inflater { is_zlib: true, ..Inflater::raw() }
     }

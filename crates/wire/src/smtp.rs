@@ -115,7 +115,7 @@ impl Mailbox {
         self.is_international
     }
 
-    /// Without brackets and parameters.
+    /// Returns the mailbox without brackets and parameters.
     pub fn bare(&self) -> Vec<u8> {
         match &self.host {
             Some(host) => [&self.local[..], b"@", host].concat(),
@@ -123,7 +123,7 @@ impl Mailbox {
         }
     }
 
-    /// As a path (RFC 5321 section 4.1.2), with its parameters.
+    /// Returns the mailbox as a path (RFC 5321 section 4.1.2), with its parameters.
     pub fn path(&self) -> Vec<u8> {
         [b"<", &self.bare()[..], b">", &self.suffix].concat()
     }

@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As messages to the user call it.
+    /// Returns the name in messages to the user.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Authentication => "authentication",
@@ -56,7 +56,7 @@ impl Level {
             .find(|level| *level as u8 == number)
     }
 
-    /// As messages to the user call it.
+    /// Returns the name in messages to the user.
     pub fn name(self) -> &'static str {
         match self {
             Level::None => "no",

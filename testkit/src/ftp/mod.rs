@@ -148,7 +148,7 @@ impl FtpServer {
         FtpServer::start(Config { files, faults, ..Config::default() }).expect("loopback has a free port")
     }
 
-    /// Where a client connects, through the link when there is one.
+    /// Returns the address to which clients connect, through the link if there is one.
     pub fn door(&self) -> SocketAddr {
         self.door
     }

@@ -146,7 +146,7 @@ impl Request {
 }
 
 impl Wire {
-    /// One read; false at the end of the stream.
+    /// Reads once; returns false at the end of the stream.
     fn fill(&mut self) -> io::Result<bool> {
         let mut scratch = [0; 65_536];
         let length = self.stream.read(&mut scratch)?;

@@ -113,7 +113,7 @@ pub fn ranged(request: &Request, body: Vec<u8>) -> Response {
     part.with("Content-Range", format!("bytes {from}-{to}/{}", body.len()))
 }
 
-/// One range of RFC 9110 section 14.1.2 as first and last position.
+/// Parses a range of RFC 9110 section 14.1.2 into first and last position.
 fn parse_range(range: &str, length: usize) -> Option<(usize, usize)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let end = length.checked_sub(1)?;

@@ -42,7 +42,7 @@ struct InstanceOptions<'a> {
 }
 
 impl Dovecot {
-    /// With this certificate; certificates of clients are to be signed by the authority.
+    /// Starts a server with this certificate; the authority has to sign certificates of clients.
     pub fn start(leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
         with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None, idles: true }))
     }
@@ -52,7 +52,7 @@ impl Dovecot {
         with_retries(|| Dovecot::try_start(&InstanceOptions { leaf, authority, realm: None, idles: false }))
     }
 
-    /// With GSSAPI, too.
+    /// Starts a server with GSSAPI, too.
     pub fn start_in(realm: &Kerberos, leaf: &Leaf, authority: &Authority) -> io::Result<Dovecot> {
         with_retries(|| {
             Dovecot::try_start(&InstanceOptions { leaf, authority, realm: Some(realm), idles: true })

@@ -41,7 +41,7 @@ pub enum StreamEchoKind {
 }
 
 impl Echo {
-    /// With `deflate`, it agrees to permessage-deflate when that is offered.
+    /// Starts a server. With `deflate`, it agrees to permessage-deflate when that is offered.
     pub fn start(kind: EchoKind, deflate: bool) -> io::Result<Echo> {
         let directory = TempDir::new("echo")?;
         let compression = OsString::from(if deflate { "deflate" } else { "plain" });
@@ -52,7 +52,7 @@ impl Echo {
         Echo::run(command, source, directory, "ws", &[compression])
     }
 
-    /// One over TLS.
+    /// Starts a server over TLS.
     pub fn secured(kind: StreamEchoKind, leaf: &Leaf) -> io::Result<Echo> {
         let directory = TempDir::new("echo")?;
         let cert = directory.write("cert.pem", &leaf.cert_pem)?.into_os_string();

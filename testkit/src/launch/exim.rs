@@ -36,7 +36,7 @@ const MECHANISMS: [&str; 10] = [
 ];
 
 impl Exim {
-    /// With this certificate, and with logins where there is a Dovecot that knows them.
+    /// Starts a server with this certificate, and with logins if there is a Dovecot that knows them.
     pub fn start(leaf: &Leaf, logins: Option<&Dovecot>) -> io::Result<Exim> {
         with_retries(|| Exim::try_start(leaf, logins))
     }

@@ -93,7 +93,7 @@ impl Ftpd {
         Ok(Ftpd { _running: running, directory, kind, implicit, port })
     }
 
-    /// With the user where there is one. The host is a name, for certificates.
+    /// Returns a URL with the user, if there is one. The host is a name, for certificates.
     pub fn url(&self, path: &str) -> String {
         let scheme = match self.kind {
             FtpdKind::ProftpdSftp => "sftp",

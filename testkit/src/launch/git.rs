@@ -46,7 +46,7 @@ impl GitServer {
         Ok(GitServer { _nginx: nginx, _backend: backend, directory, http_port, https_port })
     }
 
-    /// Where repositories are served from.
+    /// Returns the folder of the repositories.
     pub fn root(&self) -> PathBuf {
         self.directory.path().join("root")
     }

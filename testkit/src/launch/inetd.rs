@@ -43,7 +43,7 @@ pub struct Gopher {
 }
 
 impl Gopher {
-    /// With `/bytes-N.bin` files of these sizes, and a folder.
+    /// Starts a server with `/bytes-N.bin` files of these sizes, and a folder.
     pub fn start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Gopher> {
         with_retries(|| Gopher::try_start(leaf, sizes))
     }

@@ -37,12 +37,12 @@ impl RtspServer {
         Ok(RtspServer { _running: running, _directory: directory, play_port, publish_port })
     }
 
-    /// For who plays.
+    /// Returns the URL for players.
     pub fn play(&self, path: &str) -> String {
         format!("rtsp://127.0.0.1:{}{path}", self.play_port)
     }
 
-    /// For who publishes.
+    /// Returns the URL for publishers.
     pub fn publish(&self, path: &str) -> String {
         format!("rtsp://127.0.0.1:{}{path}", self.publish_port)
     }

@@ -38,8 +38,8 @@ impl Sshd {
         with_retries(|| Sshd::try_start(config, true))
     }
 
-    /// In a network namespace, at an address that is its own, with SFTP in the server itself: no shell of the
-    /// user's takes time before it.
+    /// Starts a server in a network namespace, at an address of its own, with SFTP in the server itself: no
+    /// shell of the user takes time before it.
     pub fn start_in(namespace: &str, address: &str, port: u16, config: &str) -> io::Result<Sshd> {
         let program = sshd_program()?;
         let directory = prepared()?;
@@ -239,7 +239,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// With these private keys.
+    /// Starts an agent with these private keys.
     pub fn start(keys: &[&Path]) -> io::Result<Agent> {
         let directory = TempDir::new("agent")?;
         let mut command = Command::new(program("ssh-agent", "openssh-client")?);
@@ -254,7 +254,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// For SSH_AUTH_SOCK.
+    /// Returns the value of SSH_AUTH_SOCK.
     pub fn socket(&self) -> PathBuf {
         self.directory.path().join("socket")
     }

@@ -19,7 +19,7 @@ pub struct Tftpd {
 }
 
 impl Tftpd {
-    /// With `/bytes-N` files of these sizes.
+    /// Starts a server with `/bytes-N` files of these sizes.
     pub fn start(sizes: &[usize]) -> io::Result<Tftpd> {
         with_retries(|| Tftpd::try_start(sizes))
     }

@@ -163,7 +163,7 @@ fn served(sizes: &[usize]) -> io::Result<TempDir> {
     Ok(directory)
 }
 
-/// That many ports in a row that were free a moment ago.
+/// Returns ports in a row that were free a moment ago.
 fn free_ports() -> io::Result<[u16; DATA_PORTS]> {
     for _ in 0..100 {
         let first = free_port()?;

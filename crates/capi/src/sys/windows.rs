@@ -248,7 +248,7 @@ pub unsafe fn environment(name: *const c_char) -> Option<Vec<u8>> {
 
 // --- the process, its threads and their stacks ---
 
-/// There are no forks.
+/// Does nothing: Windows has no forks.
 pub fn in_forked_child(_body: unsafe extern "C" fn()) {}
 
 /// The calling thread; never 0.

@@ -88,7 +88,7 @@ impl Record {
     }
 }
 
-/// From moments since the start to lengths; a moment that was not reached has no length.
+/// Turns moments since the start into lengths; a moment that was not reached has no length.
 fn phases(number: &dyn Fn(Info) -> i64) -> [Duration; 7] {
     let moments = [
         Info::QueueTimeT,

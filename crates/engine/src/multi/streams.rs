@@ -34,7 +34,7 @@ pub struct Streams {
 }
 
 impl Default for Streams {
-    /// As curl_multi_init makes it.
+    /// Returns the streams of a handle as curl_multi_init creates them.
     fn default() -> Streams {
         Streams {
             push: RefCell::default(),

@@ -24,12 +24,12 @@ impl FtpPipelining {
     const ALL: [FtpPipelining; 4] =
         [FtpPipelining::Wait, FtpPipelining::Together, FtpPipelining::Ahead, FtpPipelining::InTurn];
 
-    /// By its number in C.
+    /// Returns the mode with this number in C.
     pub fn from_number(number: i64) -> Option<FtpPipelining> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }
 
-    /// By its name in the environment.
+    /// Returns the mode with this name in the environment.
     fn from_name(name: &str) -> Option<FtpPipelining> {
         let names = ["wait", "together", "pipeline", "turns"];
         names.iter().position(|n| *n == name).map(|at| Self::ALL[at])
@@ -61,7 +61,7 @@ pub enum SmtpPipelining {
 impl SmtpPipelining {
     const ALL: [SmtpPipelining; 2] = [SmtpPipelining::Wait, SmtpPipelining::Together];
 
-    /// By its number in C.
+    /// Returns the mode with this number in C.
     pub fn from_number(number: i64) -> Option<SmtpPipelining> {
         Self::ALL.get(usize::try_from(number).ok()?).copied()
     }

@@ -21,7 +21,7 @@ pub struct WebSocketOptions {
 }
 
 impl WebSocketOptions {
-    /// By their number in C.
+    /// Returns the options with these bits in C.
     pub fn from_number(number: i64) -> Option<WebSocketOptions> {
         let (bits, window) = (number & ((1 << WINDOW) - 1), number >> WINDOW);
         let window = match window {
@@ -35,7 +35,7 @@ impl WebSocketOptions {
         Some(WebSocketOptions { deflate: (bits & DEFLATE != 0).then_some(offer), http2: bits & HTTP2 != 0 })
     }
 
-    /// By the words in the environment, with commas between.
+    /// Returns the options with these names in the environment, separated by commas.
     fn from_words(words: &str) -> WebSocketOptions {
         let bit = |word: &str| match word.trim() {
             "deflate" => DEFLATE,

@@ -22,7 +22,7 @@ impl Idling {
     /// So often in one turn.
     const TURN: u32 = 256;
 
-    /// One step more; ready at once as long as the turn lasts.
+    /// Counts a step; ready at once as long as the turn lasts.
     pub fn poll_step(&mut self, easy: &EasyState, cx: &Context<'_>) -> Poll<()> {
         self.0 += 1;
         if self.0 < Self::TURN {
@@ -43,7 +43,8 @@ pub trait BodySource {
         None
     }
 
-    /// Where chunks end in the bytes read last: the application gets them one by one.
+    /// Returns the ends of chunks in the bytes that were read last: the application gets the chunks one by
+    /// one.
     fn chunk_ends(&self) -> &[usize] {
         &[]
     }

@@ -145,7 +145,7 @@ fn from_file(t: &Route, user: Option<&[u8]>) -> Result<Option<Login>> {
     Ok(login.filter(|login| *login != Login::default()))
 }
 
-/// No more than the parser takes, and one byte by which it sees that there is more.
+/// Reads at most one byte more than the parser takes, so that the parser notices a file that is too long.
 fn read(file: &std::path::Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut text = Vec::new();

@@ -50,7 +50,7 @@ pub struct OverHttps {
 }
 
 impl OverHttps {
-    /// For the names that this transfer needs.
+    /// Creates the look-ups over HTTPS of the names that this transfer needs.
     pub fn new(t: &Handles, url: &Text) -> OverHttps {
         OverHttps { multi: t.multi.clone(), asking: t.easy.clone(), url: url.clone() }
     }

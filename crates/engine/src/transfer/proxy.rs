@@ -187,7 +187,7 @@ pub fn choose(
     })
 }
 
-/// Without a scheme the proxy is of the kind that is given, or of CURLOPT_PROXYTYPE.
+/// Parses a proxy. One without a scheme is of the kind `without`, or of CURLOPT_PROXYTYPE.
 fn parse(settings: &Settings, scheme: &Scheme, text: &[u8], without: Option<ProxyKind>) -> Result<Proxy> {
     let shown = String::from_utf8_lossy(text);
     let bad = |why: &str| {

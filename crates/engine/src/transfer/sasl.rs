@@ -167,8 +167,8 @@ fn usual(schemes: u64) -> Mechanisms {
     if schemes == CURLAUTH_BASIC || chosen.is_empty() { Mechanisms::DEFAULT } else { chosen }
 }
 
-/// Before anything is connected: a login with control characters in the URL is none, and login options must
-/// be known.
+/// Checks the login before anything is connected: control characters in the URL's login are refused, and
+/// login options must be known.
 pub fn check_login(t: &Route, own: Option<&str>) -> Result<()> {
     credentials::check_url(t)?;
     credentials::credentials(t)?;

@@ -86,7 +86,7 @@ impl Connector {
         Ok((filter, won.endpoints, won.private))
     }
 
-    /// One candidate's handshake, until the server has answered.
+    /// Runs the handshake of a candidate until the server has answered.
     async fn answered(
         &self,
         tls: &Arc<TlsConfig>,

@@ -82,8 +82,8 @@ impl Easy {
         })
     }
 
-    /// Of which frame the write callback has a piece (curl_ws_meta.md); `None` outside of callbacks and in
-    /// raw mode.
+    /// Returns the frame of which the write callback has a piece (curl_ws_meta.md); `None` outside of
+    /// callbacks and in raw mode.
     pub fn ws_meta(&self) -> Option<Frame> {
         let inside = self.multi().is_some_and(|multi| multi.in_run());
         let shown = self.state().websocket.borrow().as_ref().map(|ws| ws.shown);

@@ -14,7 +14,7 @@ pub mod tunnel;
 
 pub use alpn::ALPN;
 
-/// For [`Whole::host`](crate::Whole): no connection over QUIC exists.
+/// Stands in for the function of HTTP/3: no connection over QUIC exists.
 pub fn host(mut whole: QuicWhole, _: Terms, _: &Runtime) -> Rc<dyn Session> {
     whole.connection().carrier.never()
 }

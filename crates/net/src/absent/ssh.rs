@@ -26,7 +26,7 @@ pub fn is_parked(_: &mut Connection) -> bool {
     false
 }
 
-/// For [`Whole::host`]: returns the connection, on which no session is parked.
+/// Returns the connection, on which no session is parked.
 pub fn resume(
     whole: Whole,
     _: &Runtime,

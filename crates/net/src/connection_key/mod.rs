@@ -625,7 +625,7 @@ impl Login {
 }
 
 impl Origin {
-    /// In the form in which hosts are compared.
+    /// Creates an origin in the form in which hosts are compared.
     pub fn new(host: &str, port: u16) -> Origin {
         let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
         let host = host.strip_suffix('.').unwrap_or(host);

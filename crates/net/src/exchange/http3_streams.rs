@@ -27,7 +27,7 @@ impl Streams for Http3 {
         Http3::poll_vacancy(self, cx)
     }
 
-    /// Not supported here: HTTP/1.1 is used.
+    /// Returns an error: extended CONNECT is not supported here, and HTTP/1.1 is used.
     fn poll_extended(&self, _: &mut Context<'_>) -> Poll<Result<(), http3::StreamError>> {
         let code = wire::h3::ErrorCode::VERSION_FALLBACK;
         Poll::Ready(Err(http3::StreamError::Reset { code, why: None, within_body: false }))

@@ -16,7 +16,7 @@ pub struct Reservation<S: Streams> {
 }
 
 impl<S: Streams> Reservation<S> {
-    /// One for a stream.
+    /// Creates the reservation of a stream.
     pub fn promised(session: S) -> Reservation<S> {
         session.promise(1);
         Reservation { session, counts: true }

@@ -33,7 +33,7 @@ pub trait Filter: Carrier {
     /// Reads what has arrived; 0 is a clean end. `buf` is never empty.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;
 
-    /// With a buffer of this size or more nothing is copied on the way to it.
+    /// Returns the size of the smallest buffer into which data is received without a copy.
     fn direct_read(&self) -> usize {
         1
     }

@@ -212,7 +212,7 @@ impl Future for Driver {
 }
 
 impl Driver {
-    /// Until there is something to read, or a stream has something to say.
+    /// Waits until there is something to read, or a stream has something to send.
     fn sleep(&mut self, cx: &mut Context<'_>) -> Poll<Rested> {
         self.shares = 0;
         self.http2.0.borrow_mut().driver = Some(cx.waker().clone());

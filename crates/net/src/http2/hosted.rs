@@ -49,7 +49,7 @@ struct Hosted {
     whole: RefCell<Option<Whole>>,
 }
 
-/// For [`Whole::host`]: runs a session on the connection, the parked one or a new one.
+/// Runs a session on the connection, the parked one or a new one (for [`Whole::host`]).
 pub fn host(mut whole: Whole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
@@ -95,7 +95,7 @@ fn begin(begun: NewSession, whole: Whole, terms: Terms, runtime: &Runtime) -> Rc
 }
 
 impl Hosted {
-    /// To its rest.
+    /// Runs the driver until the session rests.
     async fn run(self: Rc<Self>, driver: Driver) {
         let mut driver = pin!(driver);
         let mut left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;

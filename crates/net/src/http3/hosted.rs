@@ -27,7 +27,7 @@ struct Hosted {
     whole: RefCell<Option<QuicWhole>>,
 }
 
-/// For [`QuicWhole::host`]: runs the session on the connection that is parked there.
+/// Runs the session that is parked on the connection (for [`QuicWhole::host`]).
 pub fn host(mut whole: QuicWhole, terms: Terms, runtime: &Runtime) -> Rc<dyn Session> {
     let about = Rc::new(whole.about().clone());
     let mut connection = whole.take();
@@ -41,7 +41,7 @@ pub fn host(mut whole: QuicWhole, terms: Terms, runtime: &Runtime) -> Rc<dyn Ses
 }
 
 impl Hosted {
-    /// To its rest.
+    /// Runs the driver until the session rests.
     async fn run(self: Rc<Self>, driver: Driver) {
         let mut driver = pin!(driver);
         let left = drive(&*self, &self.whole, |cx| driver.as_mut().poll(cx)).await;

@@ -302,7 +302,7 @@ impl Session {
         self.leaving || self.lost.is_some() || self.core.as_mut().is_none_or(Core::is_closing)
     }
 
-    /// No more streams are opened.
+    /// Stops opening streams.
     pub fn leave(&mut self) {
         if !std::mem::replace(&mut self.leaving, true) {
             if let Some(Core { connection, parked }) = &mut self.core {

@@ -55,7 +55,7 @@ impl<T, const LISTS: usize> Default for Chained<T, LISTS> {
 }
 
 impl<T, const LISTS: usize> Chained<T, LISTS> {
-    /// For how many entries there is storage.
+    /// Returns the number of entries for which there is storage.
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }

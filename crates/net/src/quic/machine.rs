@@ -168,7 +168,7 @@ impl Machine {
         });
     }
 
-    /// When something is due next.
+    /// Returns the time at which something is due next.
     pub fn timeout(&mut self) -> Option<Instant> {
         if self.broken { None } else { self.connection.poll_timeout() }
     }

@@ -207,7 +207,7 @@ impl crypto::Session for Session {
         key.open_in_place(nonce, aead::Aad::from(packet), &mut tag.to_vec()).is_ok()
     }
 
-    /// Not used.
+    /// Returns an error, because nothing uses it.
     fn export_keying_material(
         &self,
         _: &mut [u8],

@@ -417,7 +417,7 @@ fn preferred(list: Vec<SocketAddr>) -> Vec<SocketAddr> {
     if reached { [six, four].concat() } else { [four, six].concat() }
 }
 
-/// Without repetitions.
+/// Returns addresses with the port, without repetitions.
 fn with_port(found: &[Found], family: Family, port: u16, scope: u32) -> Vec<SocketAddr> {
     let mut list: Vec<SocketAddr> = Vec::new();
     for (ip, own) in found.iter().filter(|(ip, _)| Family::of(ip) == family) {

@@ -94,7 +94,7 @@ impl Servers {
         nothing.ok_or(NoAnswer)
     }
 
-    /// One server after the other, until one of them knows.
+    /// Asks one server after the other, until one of them has an answer.
     async fn ask_each(&self, question: &Question) -> Result<Answer, NoAnswer> {
         let count = self.conf.servers.len();
         let mut first = [0];

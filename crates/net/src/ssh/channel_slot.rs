@@ -67,7 +67,7 @@ impl ChannelSlot {
         !alone || state.served
     }
 
-    /// No other transfer gets a place in the session from now on; it closes after the last.
+    /// Refuses new transfers; the session closes after the last one.
     pub fn retire(&mut self) {
         self.hosted.state.borrow_mut().retiring = true;
     }

@@ -28,7 +28,8 @@ pub struct Hosted {
     around: Option<ReturnWrapper>,
 }
 
-/// For [`Whole::host`]: runs the session that is parked on the connection; returns the connection if none is.
+/// Runs the session that is parked on the connection (for [`Whole::host`]); returns the connection if none
+/// is.
 pub fn resume(
     mut whole: Whole,
     runtime: &Runtime,
@@ -187,7 +188,7 @@ impl State {
 }
 
 impl Hosted {
-    /// To its rest.
+    /// Runs the driver until the session rests.
     async fn run(self: Rc<Self>, mut driver: Driver) {
         drive(&*self, &self.whole, |cx| driver.poll(cx)).await;
         let Some(connection) = driver.connection.take() else { return };

@@ -61,12 +61,12 @@ pub(crate) fn interface_number(_: &str) -> Option<u32> {
     None
 }
 
-/// None, as in curl on Windows: CURLOPT_INTERFACE takes an address.
+/// Returns no address, as curl on Windows: CURLOPT_INTERFACE takes an address.
 pub(crate) fn interface_addresses(_: &str) -> Vec<IpAddr> {
     Vec::new()
 }
 
-/// Not available on Windows.
+/// Returns false: not available on Windows.
 pub(crate) fn bind_to_interface(_: &Socket, _: &str) -> bool {
     false
 }
@@ -77,7 +77,7 @@ pub(crate) fn choose_port_late(_: &Socket) {}
 /// Windows supports it only for overlapped calls (ConnectEx).
 pub(crate) fn open_fast(_: &Socket) {}
 
-/// There are none here; options that name one are refused before.
+/// Returns an error: there are no unix sockets, and options that name one are refused before.
 pub(crate) fn new_unix_socket(_: SocketType) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }

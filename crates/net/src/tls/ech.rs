@@ -201,7 +201,7 @@ pub fn encoded(configs: &[EchConfigPayload]) -> Vec<u8> {
 pub(super) mod tests {
     use super::*;
 
-    /// One configuration for X25519 and AES-128-GCM, public name cover.example.
+    /// Returns a list with one configuration for X25519 and AES-128-GCM, public name cover.example.
     pub fn list(version: u16) -> Vec<u8> {
         let name = b"cover.example";
         let mut contents = vec![7, 0, 0x20, 0, 32];

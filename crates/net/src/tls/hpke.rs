@@ -85,7 +85,7 @@ impl Hpke for Suite {
         Ok((EncapsulatedSecret(enc), Box::new(self.sealer(&shared, info)?)))
     }
 
-    /// Only a server opens.
+    /// Returns an error: only a server opens.
     fn open(
         &self,
         _: &EncapsulatedSecret,

@@ -20,7 +20,7 @@ pub fn provider() -> CryptoProvider {
     }
 }
 
-/// In the order of the offer: OpenSSL 3.5's.
+/// Returns the groups in the order of OpenSSL 3.5's offer.
 pub fn groups() -> Vec<&'static dyn SupportedKxGroup> {
     let mut groups: Vec<&'static dyn SupportedKxGroup> = vec![X25519_MLKEM768];
     groups.extend(ring::DEFAULT_KX_GROUPS);

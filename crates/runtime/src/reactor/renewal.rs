@@ -29,8 +29,8 @@ impl Table {
         unused
     }
 
-    /// In a forked child: the epoll instance is the parent's too, so it is dropped untouched and not replaced
-    /// until it is needed.
+    /// Drops the epoll instance untouched in a forked child: the parent has it, too. It is replaced when it
+    /// is needed.
     pub(super) fn leave_parent(&mut self) {
         self.fork_generation = fork::generation();
         self.forget_epoll();

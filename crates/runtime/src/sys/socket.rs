@@ -171,8 +171,8 @@ impl Socket {
         received
     }
 
-    /// After a read: the reader knows without the stream's end where its data ends, and has to wait for more.
-    /// A receive that would answer EAGAIN may then be left out (see `read_state`).
+    /// States after a read that the reader knows without the stream's end where its data ends, and has to
+    /// wait for more. A receive that would answer EAGAIN may then be left out (see `read_state`).
     #[inline]
     pub fn settle(&self) {
         if let Some(registration) = self.registration.as_ref().filter(|_| self.unsettled) {
@@ -250,8 +250,8 @@ impl Socket {
         }
     }
 
-    /// After a non-blocking connect: how it ended, with the peer's address where it has one. An event from
-    /// before the connect is recognised and waited past.
+    /// Returns the outcome of a non-blocking connect, with the peer's address where it has one. Ignores an
+    /// event from before the connect.
     pub fn poll_connected(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<SocketAddrAny>>> {
         self.poll_connected_checking(cx, CONNECT_CHECK_INTERVAL)
     }
@@ -415,8 +415,8 @@ impl Socket {
 crate::sys::lend!(Socket, it => &**it.shared());
 
 impl Drop for Socket {
-    /// In this order: the application's socket callback hears REMOVE, then its close callback gets the
-    /// descriptor.
+    /// Reports REMOVE to the application's socket callback first, and passes the descriptor to its close
+    /// callback then.
     fn drop(&mut self) {
         self.registration = None;
         let fd = self.fd.take().and_then(Arc::into_inner);

@@ -81,7 +81,7 @@ impl PrivateKey {
         Some(PrivateKey::new(PublicKey::Ecdsa { curve, point }, Signer::Provided(signer)))
     }
 
-    /// From PKCS#1's RSAPrivateKey.
+    /// Creates a key from PKCS#1's RSAPrivateKey.
     fn rsa(der: &[u8], n: &[u8], e: &[u8]) -> Option<PrivateKey> {
         let signer = crypto::Signer::rsa(der)?;
         Some(PrivateKey::new(PublicKey::Rsa { e: e.to_vec(), n: n.to_vec() }, Signer::Provided(signer)))

@@ -183,7 +183,7 @@ impl Client {
         self.greeted
     }
 
-    /// Where the user is at home on the server, once it has said so.
+    /// Returns the user's home folder on the server, once the server has named it.
     pub fn home(&self) -> Option<&Result<Vec<u8>, Status>> {
         self.home.as_ref()
     }

@@ -81,7 +81,7 @@ pub enum Answer {
 }
 
 impl Reads {
-    /// From `offset` up to `end`, or to where the file is found to end.
+    /// Creates the reads from `offset` up to `end`, or to the end of the file.
     pub fn new(handle: &[u8], offset: u64, end: Option<u64>) -> Reads {
         Reads {
             handle: handle.to_vec(),

@@ -41,7 +41,7 @@ pub fn httpsig_algo(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(())
 }
 
-/// In hex, or in a file of which blanks at the end do not count.
+/// Sets the key, given in hex or by a file; blanks at the end of a file do not count.
 pub fn httpsig_key(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let key = match not_blank(text)?.strip_prefix(b"@") {
         Some(file) => read(parser, file)?.trim_ascii().to_vec(),

@@ -134,7 +134,7 @@ impl Folder {
         opened
     }
 
-    /// It was used just now.
+    /// Records a use of the entry just now.
     pub fn touch(&self, stem: &str) {
         let head = self.shard(stem).and_then(|shard| shard.open_own(&head_of(stem)).ok());
         let _ = head.map(|head| head.set_modified(SystemTime::now()));

@@ -42,7 +42,7 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// As curl words it; scripts match on these.
+    /// Returns curl's text, which scripts match.
     pub fn text(self) -> &'static str {
         match self {
             Wrong::Unknown => "is unknown",

@@ -47,7 +47,7 @@ impl Reports {
         });
     }
 
-    /// In the order in which they began.
+    /// Sorts the entries in the order in which they began.
     pub fn sort(&mut self) {
         self.records.sort_by_key(|record| record.began - record.before);
     }

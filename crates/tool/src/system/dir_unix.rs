@@ -32,7 +32,7 @@ impl Dir {
         }
     }
 
-    /// As [`Dir::own`], of a folder that is there.
+    /// Opens a folder that exists, as [`Dir::own`] does.
     pub fn existing(&self, name: &str) -> io::Result<Dir> {
         let folder = openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
         let found = fstat(&folder)?;
@@ -59,7 +59,7 @@ impl Dir {
         Ok(renameat(&self.0, name, &to.0, new)?)
     }
 
-    /// As [`Dir::rename`], unless the new name is taken.
+    /// Renames as [`Dir::rename`] does, unless the new name is taken.
     pub fn rename_new(&self, name: &str, to: &Dir, new: &str) -> io::Result<()> {
         match renameat_with(&self.0, name, &to.0, new, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {

@@ -103,7 +103,7 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    /// None where there is no terminal.
+    /// Opens the terminal; `None` if there is none.
     pub fn open() -> Option<Unseen> {
         let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
         let before = tcgetattr(&terminal).ok();

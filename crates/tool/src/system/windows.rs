@@ -66,7 +66,8 @@ pub(super) fn with_mode(builder: &mut DirBuilder, _: u32) -> &mut DirBuilder {
     builder
 }
 
-/// As [`private`]: who may enter a folder is decided by where the user put it.
+/// Returns whether the path is a folder. Who may enter it is decided by the place that the user chose (see
+/// [`private`]).
 pub fn keep_private(folder: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(folder)?.is_dir())
 }

@@ -30,7 +30,7 @@ fn arg_start(stat: &str) -> Option<u64> {
     fields.split_whitespace().nth(ARG_START)?.parse().ok().filter(|start| *start != 0)
 }
 
-/// Where a word ends, when each is followed by a null byte.
+/// Returns the end of the word with this number, if a null byte follows each word.
 fn end_of(lengths: impl Iterator<Item = usize>, word: usize) -> Option<usize> {
     let mut end = 0;
     for (at, length) in lengths.enumerate() {

@@ -180,7 +180,7 @@ impl Transfer {
         self.exchanges.borrow_mut().not_sent(&head, outcome.name());
     }
 
-    /// Before each request.
+    /// Decides before each request whether the cache answers it.
     pub(super) fn ask_cache(&self, asked: PlannedRequest<'_>) -> CacheAnswer {
         let Some((cache, caching)) = self.cache() else {
             return CacheAnswer::Send(RequestAdditions::default());
@@ -487,7 +487,7 @@ impl Transfer {
         }
     }
 
-    /// After an attempt.
+    /// Completes the work of the cache after an attempt.
     pub fn finish_caching(&self, code: i32) {
         let Some((cache, caching)) = self.cache() else { return };
         let recording = caching.hop.take().and_then(|hop| hop.recording);

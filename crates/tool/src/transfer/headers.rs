@@ -36,7 +36,7 @@ impl Transfer {
         self.show_header(line).map_err(|_| ())
     }
 
-    /// After the transfer: headers that still wait are written.
+    /// Writes headers that still wait after the transfer.
     pub fn finish_headers(&self) -> bool {
         if self.waiting.borrow().is_empty() {
             return true;

@@ -50,7 +50,7 @@ impl Resuming {
         }
     }
 
-    /// For an upload of a file, or from standard input.
+    /// Creates the state for an upload of a file, or from standard input.
     pub fn upload(mode: UploadMode, uploading: Option<Uploading>) -> Resuming {
         Resuming {
             download: None,

@@ -30,6 +30,6 @@ pub trait Outcome {
     fn requests(&self) -> Option<Bytes>;
     /// Returns the reasons of the transfer; `None` if they were not kept.
     fn why(&self) -> Option<Bytes>;
-    /// As in the answer of `curl_version`.
+    /// Returns the line of `curl_version`.
     fn version(&self) -> Bytes;
 }

@@ -300,7 +300,7 @@ pub fn find(name: &[u8]) -> Option<&'static Variable> {
 }
 
 impl Variable {
-    /// As `%{name}` shows it.
+    /// Returns the value as `%{name}` shows it.
     pub fn plain(&self, outcome: &dyn Outcome) -> Bytes {
         match self.kind {
             Kind::Code(info) => outcome.number(info).map(|code| format!("{code:03}").into_bytes()),

@@ -27,7 +27,7 @@ pub(super) fn hmac_sha256(key: &[u8], input: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// One block under a key of seven octets, spread over eight as DES wants it. The parity bits do not matter.
+/// Encrypts a block with DES under a key of seven octets, spread over eight. The parity bits do not matter.
 pub(super) fn des(key: &[u8; 7], block: &[u8; 8]) -> [u8; 8] {
     let bits = key.iter().fold(0u64, |sum, &octet| (sum << 8) | u64::from(octet));
     let mut wide = [0; 8];

@@ -27,7 +27,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Of all the fields of a message.
+    /// Parses all fields of a message.
     pub fn of(fields: &[Field]) -> Control {
         let mut control = Control::default();
         let named = |name: &'static str| {
@@ -45,7 +45,7 @@ impl Control {
         control
     }
 
-    /// If a directive occurs twice, the stricter value counts (§4.2.1).
+    /// Takes a directive. If it occurs twice, the stricter value counts (§4.2.1).
     fn take(&mut self, name: &[u8], value: Option<&[u8]>) {
         let stricter = |slot: &mut Option<i64>, new: i64, least: bool| {
             *slot = Some(slot.map_or(new, |old| if least { old.min(new) } else { old.max(new) }));

@@ -83,7 +83,7 @@ fn all<'a>(fields: &'a [Field], name: &'a str) -> impl Iterator<Item = &'a [u8]>
     fields.iter().filter(move |(own, _)| same(own)).map(|(_, value)| value.as_slice())
 }
 
-/// Of several the first counts.
+/// Returns the value of the first field with this name.
 fn first<'a>(fields: &'a [Field], name: &'a str) -> Option<&'a [u8]> {
     all(fields, name).next()
 }

@@ -66,7 +66,7 @@ impl Jar {
         self.sites.is_empty()
     }
 
-    /// In no particular order, expired ones among them.
+    /// Returns all cookies in no particular order, expired ones among them.
     pub fn cookies(&self) -> impl Iterator<Item = &Cookie> {
         self.sites.values().flatten()
     }

@@ -224,7 +224,7 @@ fn end_of_chain(
     Err(MessageError::TooMuch)
 }
 
-/// One with the highest bit is none (RFC 2181 section 8).
+/// Returns the time to live; a value with the highest bit counts as 0 (RFC 2181 section 8).
 fn sane(ttl: u32) -> u32 {
     if ttl >> 31 == 1 { 0 } else { ttl }
 }

@@ -37,7 +37,7 @@ impl Session {
         }
     }
 
-    /// One more answer that the peer has to read.
+    /// Counts an answer that the peer has to read.
     pub(super) fn answer(&mut self) -> Result<(), Failure> {
         self.answers += 1;
         match self.answers <= ANSWERS {

@@ -80,7 +80,7 @@ impl Fields {
         self.spans.push(Span { start: start as u32, name: name as u32, value: value as u32 });
     }
 
-    /// Where the text of a field is written.
+    /// Returns the buffer to which the text of a field is written.
     pub(crate) fn text(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

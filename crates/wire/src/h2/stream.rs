@@ -79,7 +79,7 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// One without a body.
+    /// Creates the upload of a request without a body.
     pub fn none() -> Upload {
         Upload { last: true, ended: true, ..Upload::default() }
     }

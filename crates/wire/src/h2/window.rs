@@ -53,7 +53,7 @@ pub struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// One of `initial` bytes that may grow to `max`.
+    /// Creates a window of `initial` bytes that may grow to `max`.
     pub fn new(initial: u32, max: u32) -> ReceiveWindow {
         ReceiveWindow { left: initial, held: 0, credit: 0, size: initial, max: max.clamp(initial, LARGEST) }
     }

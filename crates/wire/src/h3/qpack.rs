@@ -46,8 +46,8 @@ pub fn decode(section: &[u8], out: &mut Fields, budget: usize) -> Result<Fit, Fa
     Ok(if size <= budget { Fit::Whole } else { Fit::TooLarge })
 }
 
-/// One field's text behind the others; the lengths of name and value. `Err(None)` is a reference to a dynamic
-/// entry.
+/// Appends the text of a field to the others; returns the lengths of name and value. `Err(None)` is a
+/// reference to a dynamic entry.
 fn line(section: &[u8], at: &mut usize, text: &mut Vec<u8>) -> Result<(usize, usize), Option<HpackError>> {
     let first = section[*at];
     let named = |index: usize| statics::entry(index).ok_or(Some(HpackError::Index));

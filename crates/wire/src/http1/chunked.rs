@@ -96,7 +96,7 @@ impl ChunkedDecoder {
         &self.trailers
     }
 
-    /// Where chunks end in the body bytes that were decoded last.
+    /// Returns the ends of chunks in the body bytes that were decoded last.
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }

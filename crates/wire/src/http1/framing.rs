@@ -73,7 +73,7 @@ pub struct TransferCodings {
 }
 
 impl TransferCodings {
-    /// Where the message ends is not for Content-Length to say (RFC 9112 §6.3).
+    /// Returns whether Content-Length does not decide the end of the message (RFC 9112 §6.3).
     pub fn hide_length(&self) -> bool {
         self.chunked || self.answered || !self.others.is_empty()
     }

@@ -65,8 +65,7 @@ impl Search {
         Search { base: Vec::new(), attributes, scope: 0, filter: b"(objectClass=*)".to_vec() }
     }
 
-    /// From the path and the query of a URL: `/base?attributes?scope?filter?extensions`, each escaped by
-    /// itself.
+    /// Parses path and query of a URL: `/base?attributes?scope?filter?extensions`, each escaped by itself.
     pub fn from_url(path_and_query: &[u8]) -> Result<Search, BadUrl> {
         let mut parts =
             path_and_query.strip_prefix(b"/").unwrap_or(path_and_query).split(|byte| *byte == b'?');

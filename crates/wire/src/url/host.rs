@@ -132,8 +132,8 @@ fn split_port(authority: &[u8]) -> Result<(&[u8], Option<&[u8]>), UrlError> {
     }
 }
 
-/// One to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as inet_aton
-/// reads them. One trailing dot is allowed. `None` when this is no address: then it is a name.
+/// Parses one to four numbers, decimal, octal or hexadecimal, the last filling all octets that remain, as
+/// inet_aton does. One trailing dot is allowed. `None` if this is no address but a name.
 fn ipv4_from_numbers(host: &[u8]) -> Option<Ipv4Addr> {
     // Most hosts are names that begin with a letter.
     host.first().filter(|octet| octet.is_ascii_digit())?;
@@ -187,7 +187,7 @@ fn ipv6(url: &mut Url, inner: &[u8]) -> Result<Vec<u8>, UrlError> {
     Ok(format!("[{}]", ipv6_text(parsed)).into_bytes())
 }
 
-/// As inet_ntop prints it, which shows the IPv4-compatible addresses too with their dotted tail.
+/// Returns the text of inet_ntop, which also shows IPv4-compatible addresses with their dotted tail.
 pub fn ipv6_text(address: Ipv6Addr) -> String {
     let segments = address.segments();
     match segments {

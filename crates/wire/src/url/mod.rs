@@ -137,7 +137,7 @@ impl Url {
         self.user().is_some() || self.password().is_some() || self.options().is_some()
     }
 
-    /// In lower case.
+    /// Returns the scheme in lower case.
     pub fn scheme(&self) -> Option<String> {
         self.scheme_as_written().map(|name| String::from_utf8_lossy(name).to_ascii_lowercase())
     }

@@ -142,7 +142,7 @@ fn without_scheme<'a>(url: &mut Url, input: &'a [u8], flags: u32) -> Result<&'a 
     Ok(tail)
 }
 
-/// By the first label of the host, if there is a second one.
+/// Guesses the scheme by the first label of the host, if there is a second one.
 fn guess_scheme(host: &[u8]) -> &'static str {
     let label = host.split(|&octet| octet == b'.').next().unwrap_or_default();
     let has_more = label.len() < host.len();

@@ -62,7 +62,7 @@ impl Kind {
         matches!(self, Kind::Close | Kind::Ping | Kind::Pong)
     }
 
-    /// In capitals.
+    /// Returns the name in capitals.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Text => "TEXT",

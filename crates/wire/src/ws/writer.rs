@@ -16,7 +16,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// One of messages that are compressed, each of them (RFC 7692).
+    /// Creates a writer of messages that are compressed, each of them (RFC 7692).
     pub fn of_compressed() -> Writer {
         Writer { bits: COMPRESSED, ..Writer::default() }
     }

@@ -105,8 +105,8 @@ impl Control {
         t.multi.memories.of::<Servers>().borrow_mut().note_objection(&self.plan.key.origin, true);
     }
 
-    /// After a command counted as lost, its reply may still arrive. PWD's reply is unmistakable; a connection
-    /// on which it does not arrive is given up.
+    /// Sends PWD and reads its reply, which follows that of a command that counted as lost. PWD's reply is
+    /// unmistakable; a connection on which it does not arrive is given up.
     pub async fn catch_up(&mut self, t: &mut Transfer) -> Result<Option<Reply>> {
         let code = t.easy.info.borrow().response_code;
         self.dialogue.send(t, b"PWD").await?;

@@ -284,7 +284,7 @@ pub async fn pass_tokens(t: &mut HttpTransfer, active: &ActiveExchange, response
     }
 }
 
-/// After a reply: starts another round if it is required and may succeed.
+/// Starts another round after a reply, if it is required and may succeed.
 pub fn after(t: &mut HttpTransfer, active: &mut ActiveExchange, response: &Response) -> Result<Option<Next>> {
     let heard = take_challenges(t, response);
     if heard.problem {

@@ -385,7 +385,7 @@ fn cookies(t: &Transfer, custom: &Custom) -> Option<Vec<u8>> {
     t.cookies_to_send(own.as_deref())
 }
 
-/// If-Modified-Since and its like (CURLOPT_TIMECONDITION(3)).
+/// Adds If-Modified-Since or a field like it (CURLOPT_TIMECONDITION(3)).
 pub fn time_condition_field(t: &Transfer, head: &mut Head) {
     let condition = t.long(O::TimeCondition);
     let name = match condition {

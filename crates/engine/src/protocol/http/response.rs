@@ -427,7 +427,7 @@ impl Response {
         Ok(())
     }
 
-    /// One place to go, in all heads of a reply.
+    /// Stores the value of Location; all heads of a reply may have one place to go.
     fn location(&mut self, value: &[u8]) -> Result<()> {
         let known = self.rare.location.as_deref().or(self.rare.interim_location.as_deref());
         if known.is_some_and(|known| known != value) {

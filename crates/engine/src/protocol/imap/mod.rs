@@ -49,7 +49,7 @@ pub async fn connect_only(t: &mut Transfer) -> Result<net::Connection> {
     Ok(whole.into_connection())
 }
 
-/// After a mailbox has been selected where the request is about its content.
+/// Runs the commands of the URL. Selects its mailbox first if they are about the content of one.
 async fn exchange(t: &mut Transfer, session: &mut Session) -> Result<()> {
     t.flow.writer.begin();
     let place = UrlPath::parse(t.url.path()).map_err(|_| Error::from(Code::UrlMalformat))?;

@@ -36,7 +36,7 @@ struct Verdict {
 }
 
 impl Envelope {
-    /// With the command that names the sender.
+    /// Creates an envelope, which begins with the command that names the sender.
     pub fn new(sender: Vec<u8>, recipients: &[Mailbox], lenient: bool) -> Envelope {
         let recipients = recipients.iter().map(|to| [b"RCPT TO:", &to.path()[..]].concat()).collect();
         Envelope { sender, recipients, lenient }

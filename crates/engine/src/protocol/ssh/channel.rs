@@ -60,7 +60,7 @@ impl Sftp {
         Ok(Sftp { slot, client, in_step: true })
     }
 
-    /// Where the user is at home on the server.
+    /// Returns the user's home folder on the server.
     pub async fn home(&mut self) -> Result<Vec<u8>> {
         let home = poll_fn(|cx| {
             let polled = self.poll_reply(cx, |_, _, _| None::<()>);

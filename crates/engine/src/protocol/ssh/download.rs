@@ -88,7 +88,7 @@ async fn body(
     Ok(())
 }
 
-/// From where up to where; the end is not known of a file without a size.
+/// Returns the first and the last position to read; the end of a file without a size is not known.
 fn span(t: &Transfer, size: Option<u64>) -> Result<(u64, Option<u64>)> {
     if let (Some(range), Some(size)) = (t.text(O::Range), size) {
         return span_of(&range, size).map(|(from, end)| (from, Some(end)));

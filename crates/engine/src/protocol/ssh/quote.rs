@@ -44,7 +44,7 @@ pub async fn run(t: &mut Transfer, sftp: &mut Sftp, list: O, path: &[u8]) -> Res
     Ok(())
 }
 
-/// As an FTP server answers PWD.
+/// Delivers a path in the form of an FTP server's reply to PWD.
 fn tell_path(t: &mut Transfer, path: &[u8]) -> Result<()> {
     let line = [b"257 \"", path, b"\" is current directory.\n"].concat();
     t.easy.callbacks.debug_if_wanted(DebugKind::HeaderOut, b"PWD\n");

@@ -109,7 +109,7 @@ impl Plan {
         current && tls.all(|tls| is_as_chosen(tls, settings))
     }
 
-    /// There is nothing between the socket and the origin.
+    /// Returns whether there is nothing between the socket and the origin.
     pub fn is_direct(&self) -> bool {
         let through = self.proxy.is_some() || self.pre_proxy.is_some() || self.key.unix.is_some();
         !through && self.key.haproxy.is_none()

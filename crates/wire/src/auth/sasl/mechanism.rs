@@ -50,7 +50,7 @@ impl Mechanism {
     /// and those that curl does not support.
     const CHOSEN: [Mechanism; 4] = [External, ScramSha256Plus, ScramSha1Plus, Anonymous];
 
-    /// As registered.
+    /// Returns the registered name.
     pub fn name(self) -> &'static str {
         match self {
             External => "EXTERNAL",

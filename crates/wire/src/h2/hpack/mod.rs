@@ -30,7 +30,7 @@ pub enum HpackError {
 }
 
 impl HpackError {
-    /// For the goodbye.
+    /// Returns the text for GOAWAY.
     pub fn text(self) -> &'static str {
         match self {
             HpackError::Truncated => "header block ends too soon",
