@@ -11,7 +11,7 @@ use testkit::temp::TempDir;
 use crate::arguments::Arguments;
 use crate::measure::Turns;
 
-/// One side of a comparison: a library and a tool.
+/// A side of a comparison: a library and a tool.
 #[derive(Clone)]
 pub struct Subject {
     pub name: String,

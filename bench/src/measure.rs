@@ -66,7 +66,7 @@ pub struct Case {
     pub disturbed: bool,
 }
 
-/// One subject.
+/// A subject of the bench, with its figures.
 pub struct Line {
     pub subject: String,
     pub figures: Vec<Figure>,

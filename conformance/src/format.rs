@@ -8,7 +8,7 @@ use crate::{newlines, prepro};
 
 const SECTIONS: [&str; 4] = ["info", "reply", "client", "verify"];
 
-/// One labelled part: its place, its attributes, and its lines with their newlines.
+/// A labelled part: its place, its attributes, and its lines with their newlines.
 #[derive(Debug, Clone)]
 pub struct Part {
     pub section: String,

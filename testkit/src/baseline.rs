@@ -17,7 +17,7 @@ const BEHAVIOUR: &str = include_str!("../../tests/baseline-behaviour.tsv");
 /// The variable that has the digests of a run written down.
 const WRITE: &str = "RECORD_BASELINE";
 
-/// One test's comparisons with the distribution's library.
+/// A test's comparisons with the distribution's library.
 ///
 /// With the recorded versions each difference is a fault of ours. With others, a difference is one only if
 /// the distribution's library did what the recorded versions did; else it is reported.

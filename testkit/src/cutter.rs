@@ -149,7 +149,7 @@ impl Drop for Cutter {
     }
 }
 
-/// One connection.
+/// A connection.
 struct Relay {
     shared: Arc<Shared>,
     signal: Signal,

@@ -169,7 +169,7 @@ fn accept_all(listener: &TcpListener, signal: &Signal, shared: &Arc<Shared>) {
     }
 }
 
-/// One connection.
+/// A connection.
 pub struct Talk {
     stream: Stream,
     /// Which one it is, from 0.

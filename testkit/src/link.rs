@@ -97,7 +97,7 @@ struct Line {
     next: u64,
 }
 
-/// One connection through the link.
+/// A connection through the link.
 struct Pair {
     client: TcpStream,
     /// None until the handshake has crossed the link.

@@ -150,7 +150,7 @@ fn give_back(far: &UdpSocket, near: &UdpSocket, client: SocketAddr, signal: &Sig
     }
 }
 
-/// One direction for one client.
+/// A direction for one client.
 struct Lane {
     faults: Faults,
     dice: Dice,

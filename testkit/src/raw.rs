@@ -14,7 +14,7 @@ use rustls::ServerConfig;
 use crate::stop::{Signal, Stop, Woken};
 use crate::stream::Stream;
 
-/// One thing the peer does.
+/// A thing the peer does.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Read until these bytes have come (everything up to their end is consumed).

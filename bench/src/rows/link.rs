@@ -104,7 +104,7 @@ pub enum Direction {
     Up,
 }
 
-/// One TCP connection with the same bytes: the time of the link itself. This is its server; dropping it ends
+/// A TCP connection with the same bytes: the time of the link itself. This is its server; dropping it ends
 /// it.
 pub struct Plain(Child);
 

@@ -31,7 +31,7 @@ use crate::measure::Case;
 use crate::quiet;
 use crate::report::Report;
 
-/// One thing to measure.
+/// A thing to measure.
 pub struct Row {
     /// By which it is chosen.
     pub name: &'static str,

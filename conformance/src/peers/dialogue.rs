@@ -10,7 +10,7 @@ use super::CaseContext;
 use super::wire::{Conn, Got};
 use crate::prepro::find;
 
-/// One protocol's part in a dialogue.
+/// A protocol's part in a dialogue.
 pub trait Speaker {
     /// Returns the greeting.
     fn welcome(&self) -> String;

@@ -31,7 +31,7 @@ use wire::Conn;
 
 pub use case_context::CaseContext;
 
-/// One server's behaviour on a connection. Returning closes it.
+/// A server's behaviour on a connection. Returning closes it.
 pub trait Peer: Send + Sync {
     fn serve(&self, conn: &mut Conn, stage: &CaseContext);
 

@@ -119,7 +119,7 @@ pub enum Got {
     TooMany,
 }
 
-/// One pass over a form.
+/// A pass over a form.
 pub struct FormBody {
     body: Body<Source>,
     next: usize,

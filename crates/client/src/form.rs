@@ -74,7 +74,7 @@ fn copy(part: &Part<FormSource>) -> Part<FormSource> {
     }
 }
 
-/// One pass over a form.
+/// A pass over a form.
 struct Pass {
     content_type: Vec<u8>,
     size: Option<u64>,

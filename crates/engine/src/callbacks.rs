@@ -415,7 +415,7 @@ pub enum HostVerdict {
     Replace,
 }
 
-/// One host of the HSTS cache.
+/// A host of the HSTS cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HstsEntry {
     /// Host name.
@@ -461,7 +461,7 @@ pub enum ChunkAnswer {
     Failed,
 }
 
-/// One entry of a directory listing (curl_fileinfo).
+/// An entry of a directory listing (curl_fileinfo).
 #[derive(Debug, Clone, Default)]
 pub struct FileInfo {
     /// Name.

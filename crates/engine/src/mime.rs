@@ -15,7 +15,7 @@ pub trait MimeSource {
     fn open_mail(&self, headers: &[Vec<u8>]) -> Result<Box<dyn MimeReader>>;
 }
 
-/// One pass over a form.
+/// A pass over a form.
 pub trait MimeReader {
     /// Returns the value of Content-Type, with the boundary; `None` if the application sets none.
     fn content_type(&self) -> Option<Vec<u8>>;

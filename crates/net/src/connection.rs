@@ -54,7 +54,7 @@ impl About {
     }
 }
 
-/// One row of a list of idle connections.
+/// A row of a list of idle connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     pub id: u64,
@@ -109,7 +109,7 @@ impl<C: Carrier + ?Sized + 'static> dyn Memory<C> {
     }
 }
 
-/// One connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
+/// A connection. Dropping it closes it; [`Connection::retire`] says goodbye first.
 pub struct Connection<C: Carrier + ?Sized = Stack> {
     pub about: About,
     pub carrier: Box<C>,

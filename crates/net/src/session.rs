@@ -52,7 +52,7 @@ pub type QuicWhole = WholeConnection<Quic>;
 /// A transfer's request for a connection or a stream.
 pub type AcquireRequest<'a> = pool::AcquireRequest<'a, HashedKey>;
 
-/// One transfer's part of a session.
+/// A transfer's part of a session.
 pub enum SessionPlace {
     /// A stream on which an exchange of HTTP takes place.
     Stream(Box<dyn Stream>),

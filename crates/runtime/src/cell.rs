@@ -63,7 +63,7 @@ mod counted {
         );
     }
 
-    /// One live borrow.
+    /// A live borrow.
     #[derive(Debug)]
     pub struct Count;
 

@@ -76,7 +76,7 @@ enum State {
     AgentSigns,
 }
 
-/// One log-in.
+/// A log-in.
 pub struct Login {
     user: Vec<u8>,
     ways: VecDeque<AuthMethod>,

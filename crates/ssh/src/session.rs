@@ -41,7 +41,7 @@ pub enum State {
     Closed,
 }
 
-/// One channel.
+/// A channel.
 pub struct Channel {
     state: State,
     remote: u32,

@@ -57,7 +57,7 @@ pub enum Step {
     Message,
 }
 
-/// One side of a connection.
+/// A side of a connection.
 pub struct Transport {
     config: Config,
     input: Input,

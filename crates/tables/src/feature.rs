@@ -3,7 +3,7 @@
 
 use crate::constant::*;
 
-/// One feature.
+/// A feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     pub name: &'static str,

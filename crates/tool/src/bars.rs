@@ -26,7 +26,7 @@ struct Slot {
     ended: Option<(End, usize)>,
 }
 
-/// One transfer, as it is now.
+/// A transfer, as it is now.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'n> {
     pub id: u64,

@@ -10,7 +10,7 @@ use crate::request::{HostSection, Request, Target};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// One transfer to be made.
+/// A transfer to be made.
 #[derive(Clone)]
 pub struct Item {
     pub request: Rc<Request>,

@@ -90,7 +90,7 @@ pub enum Fail {
     WithoutBody,
 }
 
-/// One URL with the output and upload that belong to it; they are matched up in order.
+/// A URL with the output and upload that belong to it; they are matched up in order.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     pub url: Option<Bytes>,
@@ -131,7 +131,7 @@ pub struct ProxyAuth {
     pub ntlm: bool,
 }
 
-/// One group of options and its URLs.
+/// A group of options and its URLs.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     pub options: Options,

@@ -32,7 +32,7 @@ pub struct RestRequest {
     pub if_range: Option<Bytes>,
 }
 
-/// One download over its attempts.
+/// A download over its attempts.
 #[derive(Clone, Debug, Default)]
 pub struct Resumption {
     /// Start of the wanted range.

@@ -32,7 +32,7 @@ impl Setting {
     }
 }
 
-/// One transfer of a request, as far as its options go.
+/// A transfer of a request, as far as its options go.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     pub url: Bytes,

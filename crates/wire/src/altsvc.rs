@@ -42,7 +42,7 @@ impl Alpn {
     }
 }
 
-/// One end of an alternative. An IPv6 address has no brackets.
+/// An end of an alternative. An IPv6 address has no brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     pub alpn: Alpn,

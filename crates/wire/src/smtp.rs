@@ -6,7 +6,7 @@ use memchr::memchr;
 use crate::auth::sasl::Mechanisms;
 use crate::url::unicode_to_ascii;
 
-/// One line of a reply.
+/// A line of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
     pub code: u16,

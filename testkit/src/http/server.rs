@@ -43,7 +43,7 @@ pub struct HttpServer {
     accepting: Stop,
 }
 
-/// One connection as the server sees it.
+/// A connection as the server sees it.
 pub(super) struct Wire {
     pub stream: Stream,
     /// Bytes read and not yet parsed.

@@ -26,7 +26,7 @@ impl Suite {
     }
 }
 
-/// One step and its command in each suite; a suite without a command does not run the step.
+/// A step and its command in each suite; a suite without a command does not run the step.
 pub struct Step {
     pub name: &'static str,
     pub about: &'static str,

@@ -99,7 +99,7 @@ fn definition(path: &[String], imports: &Imports, depth: usize) -> ModulePath {
     module.to_vec()
 }
 
-/// One name that a file uses, as a path from the crate's root.
+/// A name that a file uses, as a path from the crate's root.
 pub struct Import {
     path: ModulePath,
     /// The name by which the file knows the item.

@@ -13,7 +13,7 @@ use rustix::net::{
     socket_with, sockopt,
 };
 
-/// One end of the talk.
+/// An end of the talk.
 #[derive(Debug)]
 pub(super) struct Link(OwnedFd);
 

@@ -101,7 +101,7 @@ pub struct Header {
     pub anchor: *mut c_void,
 }
 
-/// One header as C sees it; overwritten by the next call, as in libcurl, which has a place for either
+/// A header as C sees it; overwritten by the next call, as in libcurl, which has a place for either
 /// function.
 #[derive(Default)]
 pub struct HeaderPlace {

@@ -17,7 +17,7 @@ pub const HTTP_ERROR: i32 = Code::HttpReturnedError.id();
 pub const WRITE_ERROR: i32 = Code::WriteError.id();
 pub const RANGE_ERROR: i32 = Code::RangeError.id();
 
-/// One place where the file is.
+/// A place where the file is.
 #[derive(Debug, Default)]
 pub struct Source {
     pub url: Vec<u8>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// existing connection.
 pub const FIRST_PHASE: usize = 2;
 
-/// One connection.
+/// A connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lane {
     pub connection: i64,

@@ -21,7 +21,7 @@ pub use timeline::timeline;
 /// The names of the phases of a transfer.
 pub const PHASES: [&str; 7] = ["queued", "redirects", "name", "connect", "TLS", "wait", "receive"];
 
-/// One finished transfer.
+/// A finished transfer.
 #[derive(Clone, Debug)]
 pub struct Record {
     pub url: String,

@@ -17,7 +17,7 @@ use crate::sys::{private_folder, with_mode};
 /// The name of the text with the facts.
 pub const FACTS: &str = "exchange.txt";
 
-/// One exchange that is being recorded.
+/// An exchange that is being recorded.
 pub struct Draft {
     remarks: Arc<Remarks>,
     temporary: PathBuf,

@@ -49,7 +49,7 @@ struct Alike {
     stops: BTreeSet<u64>,
 }
 
-/// One recorded exchange.
+/// A recorded exchange.
 pub struct Entry {
     folder: PathBuf,
     /// The facts about it.

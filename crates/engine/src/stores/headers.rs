@@ -22,7 +22,7 @@ pub enum Origin {
     Pseudo = 16,
 }
 
-/// One field.
+/// A received field.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<'a> {
     /// Name as received.

@@ -30,7 +30,7 @@ enum NegotiateState {
     Established,
 }
 
-/// One conversation; `C` is the security context.
+/// A conversation; `C` is the security context.
 pub struct Negotiate<C = Context> {
     stage: NegotiateState,
     context: Option<C>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Pieces in which a second's bytes are moved.
 const PIECES_PER_S: u64 = 16;
 
-/// One direction's limit, if there is one. Few transfers have one, so it is in a box.
+/// A direction's limit, if there is one. Few transfers have one, so it is in a box.
 #[derive(Debug, Clone)]
 pub struct RateLimit(Option<Box<Pace>>);
 

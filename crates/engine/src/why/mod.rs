@@ -95,7 +95,7 @@ impl SpanIds {
     }
 }
 
-/// One request of a transfer: a redirect or a round of authentication begins another one.
+/// A request of a transfer: a redirect or a round of authentication begins another one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     pub method: Cow<'static, str>,

@@ -23,7 +23,7 @@ pub enum Family {
     V6,
 }
 
-/// One way to the host.
+/// A way to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate<T> {
     pub target: T,
@@ -76,7 +76,7 @@ pub enum Step<T> {
     Failed,
 }
 
-/// One race.
+/// A race between the ways to a host (RFC 8305).
 pub struct Race<T> {
     rules: Rules<T>,
     awaited: PendingQuestions,

@@ -178,7 +178,7 @@ pub fn at_once<'a>(connected: Connected) -> Through<'a, Connected> {
     Box::pin(ready(Ok(connected)))
 }
 
-/// One place, which needs no look-up.
+/// A source of a single target, which needs no look-up.
 struct SingleTarget(Option<Target>, Instant);
 
 impl Source for SingleTarget {

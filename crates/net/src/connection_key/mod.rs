@@ -211,7 +211,7 @@ pub enum ProxyKind {
     Socks5h,
 }
 
-/// One proxy on the way.
+/// A proxy on the way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProxyTerms {
     pub kind: ProxyKind,

@@ -23,7 +23,7 @@ pub struct Body {
     pub keep_alive: bool,
 }
 
-/// One step of reading a body.
+/// A step of reading a body.
 #[derive(Debug)]
 pub enum BodyStep {
     /// That many bytes are at the front of the buffer.

@@ -32,7 +32,7 @@ pub enum Dialect {
     Rtsp,
 }
 
-/// One part of a reply's head, or a trailer field.
+/// A part of a reply's head, or a trailer field.
 #[derive(Debug)]
 pub struct HeadPart<'a> {
     /// The line as an application sees it, with its line ending, whatever the wire format.

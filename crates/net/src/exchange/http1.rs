@@ -28,7 +28,7 @@ const CHUNK_SIZE: usize = 2 * size_of::<usize>() + 2;
 /// Reads that bring no byte of a chunked body before other transfers get their turn.
 const EMPTY_READS: usize = 4;
 
-/// One HTTP/1 exchange.
+/// An HTTP/1 exchange.
 pub struct Http1 {
     conn: Box<Connection>,
     /// The store of unused buffers.

@@ -46,7 +46,7 @@ pub struct Finished {
 /// Puts a layer around an exchange.
 pub type Layer = Box<dyn FnOnce(Box<dyn Exchange>) -> Box<dyn Exchange>>;
 
-/// One request and its reply on a connection.
+/// A request and its reply on a connection.
 pub trait Exchange {
     /// Queues the head of the request, with the rules for reading its response. Unless nothing follows
     /// ([`RequestBody::None`]), a body is queued next, and its end.

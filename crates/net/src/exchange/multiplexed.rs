@@ -26,7 +26,7 @@ use crate::http2::{Pushed, Trace};
 /// Maximum length of an unwanted body that is awaited.
 const DRAINED: u64 = 1024 * 1024;
 
-/// One exchange on its own stream.
+/// An exchange on its own stream.
 pub struct Multiplexed<S: Streams> {
     about: Rc<About>,
     buffers: BufferPool,

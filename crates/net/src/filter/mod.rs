@@ -28,7 +28,7 @@ use crate::handover::{Layer, Obstacle};
 
 pub use socket::SocketFilter;
 
-/// One layer of a connection, with those below it.
+/// A layer of a connection, with those below it.
 pub trait Filter: Carrier {
     /// Reads what has arrived; 0 is a clean end. `buf` is never empty.
     fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>>;

@@ -29,7 +29,7 @@ pub struct ConnectionState {
     pub memory: Option<Zeroizing<Vec<u8>>>,
 }
 
-/// One layer of a connection above its socket.
+/// A layer of a connection above its socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// A tunnel through an HTTP proxy.

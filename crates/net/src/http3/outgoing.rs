@@ -5,7 +5,7 @@ use wire::h3::{Field, data_header, headers};
 
 use crate::quic::Machine;
 
-/// One stream's.
+/// The bytes of a stream that wait to be sent.
 #[derive(Default)]
 pub struct OutgoingBytes {
     /// Frame headers and fields that wait for room.

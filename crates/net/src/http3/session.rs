@@ -38,7 +38,7 @@ pub enum SessionError {
     Abandoned,
 }
 
-/// One connection and its streams.
+/// A connection and its streams.
 pub struct Session {
     /// State that outlasts the streams; `None` once the driver has ended.
     core: Option<Core>,

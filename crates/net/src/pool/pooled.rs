@@ -36,7 +36,7 @@ pub trait PoolKey: Clone + Eq + Hash {
 /// A connection as a pool sees it. Dropping it closes it.
 pub trait Pooled: Sized {
     type Key: PoolKey;
-    /// One row of a list of idle connections.
+    /// A row of a list of idle connections.
     type Listed;
 
     /// Returns the key under which it is found.

@@ -13,7 +13,7 @@ use wire::json::Writer;
 /// Begins each text of a sequence.
 const RECORD: u8 = 0x1e;
 
-/// One connection's file, which is made when it has sent something.
+/// A connection's file, which is made when it has sent something.
 pub struct Log {
     folder: PathBuf,
     /// With when it began.

@@ -35,7 +35,7 @@ pub struct Hello {
     fault: OnceLock<Error>,
 }
 
-/// One connection's.
+/// The TLS session of one connection.
 struct Session {
     tls: ClientConnection,
     initial: Suite,

@@ -65,7 +65,7 @@ struct State {
     idle: usize,
 }
 
-/// One question, and who waits for its answer.
+/// A question, and who waits for its answer.
 struct Lookup {
     number: u64,
     subject: Subject,
@@ -228,7 +228,7 @@ impl Lookup {
     }
 }
 
-/// One waiter's place; dropping it leaves the queue.
+/// A waiter's place; dropping it leaves the queue.
 pub(super) struct Ticket {
     shared: Arc<Shared>,
     lookup: Arc<Lookup>,

@@ -20,7 +20,7 @@ const CERTIFICATE_ISSUER: &[u8] = &[0x55, 0x1d, 29];
 const ENUMERATED: u8 = 0x0a;
 const REMOVE_FROM_CRL: u8 = 8;
 
-/// One list.
+/// A certificate revocation list.
 #[derive(Debug)]
 pub struct Crl {
     tbs: Vec<u8>,

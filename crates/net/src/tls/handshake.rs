@@ -24,7 +24,7 @@ pub struct Server<'a> {
     pub port: u16,
 }
 
-/// One handshake of a client by one library. The methods are called in their order here; a caller that
+/// A handshake of a client by one library. The methods are called in their order here; a caller that
 /// stops early drops the value, and after [`take_sessions`](Tls::take_sessions) calls
 /// [`settle`](Tls::settle) before.
 pub trait Tls: Sized {

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 /// More sections than any file has.
 const MAX_SECTIONS: usize = 10_000;
 
-/// One section from `-----BEGIN label-----` to its end.
+/// A section from `-----BEGIN label-----` to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     pub label: String,

@@ -43,7 +43,7 @@ pub struct Authority<'a> {
     serial: Option<&'a [u8]>,
 }
 
-/// One point of cRLDistributionPoints.
+/// A point of cRLDistributionPoints.
 #[derive(Clone, Debug)]
 pub struct Point<'a> {
     /// The whole DistributionPointName.

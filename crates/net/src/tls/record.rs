@@ -47,7 +47,7 @@ pub enum Shape {
     Tls12Counted,
 }
 
-/// One direction's key and counter.
+/// A direction's key and counter.
 pub struct Key {
     key: LessSafeKey,
     iv: [u8; 12],

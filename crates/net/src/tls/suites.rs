@@ -9,7 +9,7 @@ use crate::{NetError, NetErrorKind};
 use rustls::crypto::{SupportedKxGroup, ring};
 use rustls::{CipherSuite, NamedGroup, SignatureScheme, SupportedCipherSuite};
 
-/// One suite with its names and its keywords in cipher lists.
+/// A suite with its names and its keywords in cipher lists.
 struct Row {
     suite: CipherSuite,
     openssl: &'static str,

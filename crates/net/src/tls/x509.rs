@@ -50,7 +50,7 @@ const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 /// More extensions than any certificate has; limits the memory that a peer can use.
 const MAX_EXTENSIONS: usize = 64;
 
-/// One entry of subjectAltName with a host.
+/// An entry of subjectAltName with a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AltName<'a> {
     Dns(&'a [u8]),

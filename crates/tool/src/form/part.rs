@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 
-/// One part of a multipart body.
+/// A part of a multipart body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Part {
     pub name: Option<Bytes>,

@@ -6,7 +6,7 @@ use crate::names;
 use crate::raw::checksum::{Algorithm, Sum};
 use crate::raw::segments::{MOST, may_be_named};
 
-/// One file of a Metalink document.
+/// A file of a Metalink document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
     pub name: Bytes,

@@ -53,7 +53,7 @@ pub struct Decoder {
     stages: Vec<Stage>,
 }
 
-/// One decoder: its unused input, and its output buffer.
+/// A decoder: its unused input, and its output buffer.
 struct Stage {
     coding: Coding,
     input: Vec<u8>,

@@ -17,7 +17,7 @@ const V4_HINT: u16 = 4;
 const ECH: u16 = 5;
 const V6_HINT: u16 = 6;
 
-/// One record that can be used.
+/// A record that can be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Binding {
     /// The lower, the better; 0 is an alias: everything is at the target (section 2.4.2).

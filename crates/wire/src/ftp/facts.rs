@@ -3,7 +3,7 @@
 use super::list::FileType;
 use super::reply::moment;
 
-/// One line of a listing. A fact that the server does not send is `None`.
+/// A line of a listing. A fact that the server does not send is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     pub name: Vec<u8>,

@@ -17,7 +17,7 @@ pub enum FileType {
     Door,
 }
 
-/// One line of a listing. A field that the style does not have is `None`.
+/// A line of a listing. A field that the style does not have is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileInfo {
     pub name: Vec<u8>,

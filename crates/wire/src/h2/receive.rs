@@ -37,7 +37,7 @@ pub enum Event<'a> {
     Settings,
 }
 
-/// One step through received bytes.
+/// A step through received bytes.
 #[derive(Debug)]
 pub struct Step<'a> {
     /// So many of them are done with.

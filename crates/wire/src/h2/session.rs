@@ -36,7 +36,7 @@ pub struct Opening {
     pub max_window: Option<u32>,
 }
 
-/// One connection and its streams.
+/// A connection and its streams.
 #[derive(Debug)]
 pub struct Session {
     pub(super) config: Config,

@@ -121,7 +121,7 @@ impl Upload {
     }
 }
 
-/// One stream.
+/// A stream.
 #[derive(Debug)]
 pub(super) struct Stream {
     pub id: StreamId,

@@ -6,7 +6,7 @@ use super::frame::{HEADER, Header, PREFACE, flag, kind, number, whole_number};
 /// So much of a payload is looked at: numbers, and the reason of a goodbye.
 const SEEN: usize = 8 + 127;
 
-/// One direction of a connection, seen from its first byte on, or from the first of a frame.
+/// A direction of a connection, seen from its first byte on, or from the first of a frame.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// The part of a frame's header and payload that has passed and is needed.

@@ -210,7 +210,7 @@ pub fn check_octets(line: &[u8]) -> Result<(), BadOctet> {
     if text.contains(&b'\r') { Err(BadOctet::CarriageReturn) } else { Ok(()) }
 }
 
-/// One header line taken apart.
+/// A header line taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeaderLine<'a> {
     /// Field name, as received.

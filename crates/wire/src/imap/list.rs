@@ -2,7 +2,7 @@
 
 use super::response::number;
 
-/// One mailbox.
+/// A mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// With their backslashes.

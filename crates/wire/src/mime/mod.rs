@@ -9,7 +9,7 @@ pub use encode::{Encoder, Encoding, NotSevenBit};
 
 use std::rc::Rc;
 
-/// One part. `S` is the type of sources.
+/// A part. `S` is the type of sources.
 pub struct Part<S> {
     pub name: Option<Vec<u8>>,
     pub filename: Option<Vec<u8>>,

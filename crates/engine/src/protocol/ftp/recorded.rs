@@ -254,7 +254,7 @@ struct ServerState {
     channels: usize,
 }
 
-/// One recorded dialogue.
+/// A recorded dialogue.
 #[derive(Default)]
 struct Recorded {
     url: String,

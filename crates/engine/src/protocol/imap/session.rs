@@ -91,7 +91,7 @@ impl KeptSession {
     }
 }
 
-/// One line of a reply.
+/// A line of a reply.
 #[derive(Debug)]
 pub enum Event {
     /// Untagged, and wanted: all of it.

@@ -10,7 +10,7 @@ use super::fault::refused;
 use crate::error::Result;
 use crate::transfer::Transfer;
 
-/// One entry.
+/// An entry of a folder.
 struct Entry {
     line: Vec<u8>,
     /// A symbolic link, whose target is requested.

@@ -71,7 +71,7 @@ impl Want {
     }
 }
 
-/// One request that may carry credentials.
+/// A request that may carry credentials.
 pub struct Ask<'a> {
     /// The recipient.
     pub peer: &'a Peer,

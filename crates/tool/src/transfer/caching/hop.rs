@@ -6,7 +6,7 @@ use crate::raw::UrlPart;
 use crate::raw::rules::{self, Field, RestVerdict};
 use crate::url::parse_url;
 
-/// One request and its reply.
+/// A request and its reply.
 #[derive(Default)]
 pub(super) struct Hop {
     pub method: Bytes,

@@ -106,7 +106,7 @@ enum State {
     Cancelled,
 }
 
-/// One login on one connection.
+/// A login on one connection.
 pub struct Conversation {
     offered: Mechanisms,
     wanted: Mechanisms,

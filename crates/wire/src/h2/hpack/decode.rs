@@ -12,7 +12,7 @@ pub enum Fit {
     TooLarge,
 }
 
-/// One direction's reader.
+/// A direction's reader.
 #[derive(Debug)]
 pub struct Decoder {
     table: Table,

@@ -18,7 +18,7 @@ enum Literal {
     Never,
 }
 
-/// One direction's writer.
+/// A direction's writer.
 #[derive(Debug)]
 pub struct Encoder {
     table: Table,
