@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::common::{App, fetch, ftp_handle, long, text};
+use crate::common::{App, eventually, fetch, ftp_handle, long, text};
 use tables::{Code, EasyOption as O};
 use testkit::body::pattern;
 use testkit::ftp::{Config, Faults, FtpServer};
@@ -40,6 +40,8 @@ fn the_next_port_is_asked_for_before_the_confirmation_of_a_file_that_follows_ano
     let _kept = fetch_all(&server, 4);
     // The first file shows nothing; the second follows it.
     assert_eq!(server.before_confirmation(), 3);
+    // The server confirms the last file before it reads the EPSV behind it.
+    eventually(|| server.commands().len() >= 17);
     let file = ["EPSV", "SIZE file", "RETR file"];
     let commands = server.commands();
     assert_eq!(commands[..4], ["USER anonymous", "PASS ftp@example.com", "PWD", "EPSV"]);

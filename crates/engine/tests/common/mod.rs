@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tables::{Code, EasyOption as O};
 use warmwire_engine::callbacks::{Callbacks, DebugKind, ReadAnswer, SeekAnswer, WriteAnswer};
@@ -122,6 +123,17 @@ pub fn long(easy: &Easy, option: O, value: i64) {
     easy.state().settings.borrow_mut().set_long(option, value).unwrap();
 }
 
+/// Waits up to ten seconds for a result of another thread.
+pub fn eventually(mut is_done: impl FnMut() -> bool) {
+    for _ in 0..1000 {
+        if is_done() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("another thread has not finished within ten seconds");
+}
+
 /// Runs a multi until its one message comes.
 #[allow(dead_code)]
 pub fn until_done(multi: &Multi) -> Code {
@@ -130,7 +142,7 @@ pub fn until_done(multi: &Multi) -> Code {
         if let Some((message, _)) = multi.next_message() {
             return message.code;
         }
-        multi.wait(&mut [], std::time::Duration::from_secs(1), false).unwrap();
+        multi.wait(&mut [], Duration::from_secs(1), false).unwrap();
     }
     panic!("the transfer did not end");
 }

@@ -12,7 +12,7 @@ mod websockets;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::common::{App, handle, long};
+use crate::common::{App, eventually, handle, long};
 use tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 use tables::{Code, EasyOption as O};
 use testkit::frames::FramePeer;
@@ -40,17 +40,6 @@ fn message(easy: &Easy) -> String {
 
 fn status(easy: &Easy) -> i64 {
     easy.state().info.borrow().response_code
-}
-
-/// Waits for a result of another thread.
-fn eventually(mut done: impl FnMut() -> bool) {
-    for _ in 0..1000 {
-        if done() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it does not come to that");
 }
 
 /// Lets transfers wait for the connection of the first one.
