@@ -124,6 +124,7 @@ pub fn long(easy: &Easy, option: O, value: i64) {
 }
 
 /// Waits up to ten seconds for a result of another thread.
+#[allow(dead_code)]
 pub fn eventually(mut is_done: impl FnMut() -> bool) {
     for _ in 0..1000 {
         if is_done() {
