@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::common::{handle, long, text};
+use crate::common::{eventually, handle, long, run_until, text};
 use tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 use tables::{Code, EasyOption as O, MultiCode};
 use testkit::dns::{A, AAAA, DnsAnswer, NameServer, address};
@@ -78,14 +78,6 @@ fn moved() -> Option<NewReason> {
     Some(NewReason::Refused(net::Refusal::Moved("127.0.0.1".parse().unwrap())))
 }
 
-fn until_closed(server: &HttpServer) {
-    let start = Instant::now();
-    while server.open() > 0 {
-        assert!(start.elapsed() < Duration::from_secs(5), "{} connections are open", server.open());
-        sleep(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn connections_of_the_process_follow_their_names() {
     process_pool::enable(true);
@@ -108,7 +100,7 @@ fn connections_of_the_process_follow_their_names() {
     let easy = names.handle(&url(&first));
     fetch(&easy);
     assert_eq!((second.accepts(), new_reason(&easy)), (1, moved()));
-    until_closed(&first);
+    eventually(|| first.open() == 0);
     assert_eq!(easy.state().info.borrow().ends.primary_ip(), "127.0.0.2");
     easy.close();
     sleep(STALE);
@@ -186,28 +178,18 @@ fn running_streams_outlive_a_move() {
         easy
     };
     let (multi, first, second) = (Multi::default(), handle(), handle());
-    let run = |until: &dyn Fn() -> bool| {
-        for _ in 0..10_000 {
-            multi.perform();
-            if until() {
-                return;
-            }
-            multi.wait(&mut [], Duration::from_millis(5), false).unwrap();
-        }
-        panic!("it does not come to that");
-    };
     multi.add(&first);
-    run(&|| peer.accepts() == 1 && peer.requests(0) == 1);
+    run_until(&multi, || peer.accepts() == 1 && peer.requests(0) == 1);
     // Nobody listens there.
     names.answer(address(A, "127.0.0.2"));
     sleep(STALE);
     multi.add(&second);
-    run(&|| multi.running() == 1);
+    run_until(&multi, || multi.running() == 1);
     let (message, _) = multi.next_message().expect("the second has ended");
     assert_eq!(message.code, Code::CouldntConnect, "{}", second.state().message());
     assert_eq!(new_reason(&second), moved());
     answer.send(()).unwrap();
-    run(&|| multi.running() == 0);
+    run_until(&multi, || multi.running() == 0);
     let (message, _) = multi.next_message().expect("the first has ended");
     assert_eq!((message.code, first.state().info.borrow().response_code), (Code::Ok, 200));
     assert_eq!((peer.accepts(), peer.requests(0)), (1, 1));

@@ -133,7 +133,8 @@ impl AppliedSections {
         }
         for (option, value) in if on { &self.given } else { &self.taken_back } {
             let set = easy.set(*option, value.clone());
-            debug_assert!(set.is_ok(), "{option:?} was set before");
+            // A refused value would leave a credential in force at another host.
+            assert!(set.is_ok(), "{option:?} was set before");
         }
     }
 }

@@ -123,6 +123,19 @@ pub fn long(easy: &Easy, option: O, value: i64) {
     easy.state().settings.borrow_mut().set_long(option, value).unwrap();
 }
 
+/// Runs a multi handle until a condition holds.
+#[allow(dead_code)]
+pub fn run_until(multi: &Multi, mut is_done: impl FnMut() -> bool) {
+    for _ in 0..100_000 {
+        multi.perform();
+        if is_done() {
+            return;
+        }
+        multi.wait(&mut [], Duration::from_millis(20), false).unwrap();
+    }
+    panic!("the transfers have not come so far");
+}
+
 /// Waits up to ten seconds for a result of another thread.
 #[allow(dead_code)]
 pub fn eventually(mut is_done: impl FnMut() -> bool) {

@@ -10,9 +10,8 @@ mod sharing;
 mod websockets;
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use crate::common::{App, eventually, handle, long};
+use crate::common::{App, eventually, handle, long, run_until};
 use tables::constant::CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
 use tables::{Code, EasyOption as O};
 use testkit::frames::FramePeer;
@@ -45,18 +44,6 @@ fn status(easy: &Easy) -> i64 {
 /// Lets transfers wait for the connection of the first one.
 fn patient(easies: &[&Easy]) {
     easies.iter().for_each(|easy| long(easy, O::PipeWait, 1));
-}
-
-/// Runs a multi handle until a condition holds.
-fn run_until(multi: &Multi, mut done: impl FnMut() -> bool) {
-    for _ in 0..100_000 {
-        multi.perform();
-        if done() {
-            return;
-        }
-        multi.wait(&mut [], Duration::from_millis(20), false).unwrap();
-    }
-    panic!("it does not come to that");
 }
 
 /// Runs all at once to their ends; the codes in the order of the handles.

@@ -201,7 +201,7 @@ mod tests {
             ("bytes=0-9", "5-9", "[0-4] 0@0+5"),
             ("bytes=0-9", "0-2 7-9", "0@0+3 [3-6] 1@0+3"),
             ("bytes=1-8", "0-2 7-9", "0@1+2 [3-6] 1@0+2"),
-            // What lies between two gaps is requested with them.
+            // One range covers all gaps, and the bytes between them.
             ("bytes=0-9", "0-1 4-5 8-9", "0@0+2 [2-7] 2@0+2"),
             ("bytes=0-9", "4-5", "none"),
             ("bytes=0-3", "4-5", "none"),
