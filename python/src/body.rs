@@ -14,6 +14,8 @@ use warmwire::transfers::{BodyBuffer, BodyMemory, Transfers};
 
 /// How much of the memory is lent, and cleared, at a time: what the processor's cache holds.
 const STEP: usize = 256 * 1024;
+/// Size of a large page on the processors that have them beside pages of 4 KiB.
+const LARGE_PAGE: usize = 2 * 1024 * 1024;
 
 /// Memory for bodies in Python's heap.
 pub struct Memory;
@@ -51,6 +53,7 @@ impl Place {
         let object = unsafe { object.cast_into_unchecked::<PyBytes>() };
         // SAFETY: It is a `bytes` object; its content starts there, and stays there while the object lives.
         let start = NonNull::new(unsafe { ffi::PyBytes_AsString(object.as_ptr()) }.cast::<u8>())?;
+        request_large_pages(start, length);
         Some(Place { object: object.unbind(), start, length, cleared: 0 })
     }
 
@@ -87,6 +90,28 @@ impl BodyBuffer for Place {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), end - offset) }
     }
 }
+
+/// Asks the kernel for large pages below this memory: the faults of small pages took half of the processor
+/// time of a body of 10 MB. Where the kernel has no large pages, the small ones remain.
+#[cfg(target_os = "linux")]
+fn request_large_pages(start: NonNull<u8>, length: usize) {
+    let to_boundary = start.align_offset(LARGE_PAGE);
+    let whole_pages = length.saturating_sub(to_boundary) / LARGE_PAGE * LARGE_PAGE;
+    if whole_pages > 0 {
+        // SAFETY: The range lies in the object's memory. The advice changes neither its content nor its
+        // protection.
+        let _ = unsafe {
+            rustix::mm::madvise(
+                start.as_ptr().add(to_boundary).cast(),
+                whole_pages,
+                rustix::mm::Advice::LinuxHugepage,
+            )
+        };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn request_large_pages(_start: NonNull<u8>, _length: usize) {}
 
 /// Takes the body that has arrived, in place if all of it lies in one object.
 pub fn take<'py>(py: Python<'py>, transfers: &Transfers, id: usize) -> Bound<'py, PyBytes> {

@@ -98,6 +98,37 @@ print(used() - before)
     assert int(done.stdout) < 60_000, "kilobytes"
 
 
+def test_large_bodies_lie_in_large_pages():
+    """A body of 32 MB needs few page faults where the kernel has large pages."""
+    with contextlib.suppress(OSError):
+        if "[never]" not in open("/sys/kernel/mm/transparent_hugepage/enabled").read():
+            return large_pages_save_faults()
+    pytest.skip("the kernel has no large pages for programs")
+
+
+def large_pages_save_faults():
+    def refused():
+        """Counts the large pages that the kernel could not give, to any program."""
+        return sum(int(line.split()[1]) for line in open("/proc/vmstat") if line.startswith("thp_fault_fallback"))
+
+    faults = """
+import resource, sys, warmwire
+client = warmwire.Client()
+client.get(sys.argv[1] + "/bytes/1000000")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+assert len(client.get(sys.argv[1] + "/bytes/32000000").content) == 32_000_000
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+    body = bytes(32_000_000)
+    site = Site(lambda handler: answer(handler, body[: int(handler.path.rpartition("/")[2])]))
+    before = refused()
+    done = subprocess.run([sys.executable, "-c", faults, site.root], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if refused() > before:
+        pytest.skip("the kernel had no free large page")
+    assert int(done.stdout) < 32_000_000 / 4096 / 4
+
+
 def test_what_came_before_a_cut_is_kept_for_the_rest():
     body = pattern(3_000_000)
     (found,) = warmwire.fetch_many([Site(breaking(body, 1_300_000)).root], retries=4)
