@@ -21,6 +21,10 @@
  *
  * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
  *
+ * PROXIES: CURLOPT_PROXY, and the variables in its place, take a list of proxies with spaces between them. The next one is
+ * tried when one cannot be reached; the word "direct" stands for none. WARMWIRE_PROXY sets the proxies of handles that have
+ * none.
+ *
  * POLICIES: warmwire_policy() limits what a handle may reach.
  *
  * PRIORITIES: warmwire_priority() says how urgent a request is among others.

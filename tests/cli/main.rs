@@ -67,7 +67,7 @@ pub fn clean(command: &mut Command) -> &mut Command {
     {
         command.env_remove(name);
     }
-    for name in ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
+    for name in ["WARMWIRE_PROXY", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
         command.env_remove(name);
     }
     command

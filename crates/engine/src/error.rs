@@ -61,6 +61,8 @@ pub enum Retry {
     Http1,
     /// The server has begun to process the request, and has said so (RFC 9113 §6.8).
     Forbidden,
+    /// The proxy cannot be reached. Another one of its list may lead to the server.
+    OtherProxy,
 }
 
 impl Retry {

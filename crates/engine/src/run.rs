@@ -193,7 +193,12 @@ async fn drive(t: &mut HttpTransfer) -> Result<()> {
         t.upgrade()?;
         check_scheme(t)?;
         t.note_url();
-        match protocol::run(t).await? {
+        let next = match protocol::run(t).await {
+            // It begins anew: nothing was sent to the server.
+            Err(e) if t.leave_dead_proxy(&e) => continue,
+            next => next?,
+        };
+        match next {
             Next::Done => {
                 // Data that the application was not ready for is delivered first, whatever the protocol.
                 poll_fn(|cx| t.flow.writer.poll_ready(cx)).await?;

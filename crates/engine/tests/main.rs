@@ -65,6 +65,8 @@ mod proxies;
 #[cfg(unix)]
 mod proxy_http2;
 #[cfg(unix)]
+mod proxy_lists;
+#[cfg(unix)]
 mod racing;
 #[cfg(unix)]
 mod recording;

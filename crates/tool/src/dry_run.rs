@@ -34,7 +34,8 @@ fn described(item: &Item) -> String {
         lines.push(format!("  login as {}", harmless(&shown(user))));
     }
     if let Some(proxy) = request.options.text(O::Proxy).filter(|proxy| !proxy.is_empty()) {
-        lines.push(format!("  by way of {}", harmless(&without_login(proxy))));
+        let proxies = proxy.split(u8::is_ascii_whitespace).map(|proxy| harmless(&without_login(proxy)));
+        lines.push(format!("  by way of {}", proxies.collect::<Vec<_>>().join(" ")));
     }
     if let Some(command) = request.options.text(ToolOption::ProxyCommand) {
         lines.push(format!("  by way of the command {}", harmless(&shown(command))));

@@ -32,6 +32,7 @@ pub mod noproxy;
 pub mod policy;
 pub mod pop3;
 pub mod priority;
+pub mod proxy_list;
 pub mod resolv_conf;
 pub mod rtsp;
 pub mod smtp;

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::process::{Command, Stdio};
 use testkit::http::HttpServer;
 use testkit::launch::{Kerberos, SocksServer};
+use testkit::needs;
 use testkit::raw::{RawPeer, Step, expect, send};
 
 const REPLY: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
@@ -163,4 +164,31 @@ fn the_password_of_an_http_proxy() {
     assert_eq!(request.target, "http://origin.example/bytes/2");
     assert_eq!(request.field("Proxy-Authorization"), Some("Basic bWU6c2VjcmV0"));
     assert_eq!(request.field("Authorization"), None);
+}
+
+/// The next proxy of a list is tried when one is dead, once for both transfers: of the flag and of variables.
+// covers: --proxy
+#[test]
+fn lists_of_proxies() {
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for variable in [None, Some("WARMWIRE_PROXY"), Some("http_proxy")] {
+        let proxy = HttpServer::plain();
+        let list = format!("http://me:secret@{dead}, {} direct", proxy.url("/"));
+        let mut command = Command::new(tool());
+        command.args(["-sS", "--why"]).args(["http://origin.example/bytes/2"; 2]);
+        match variable {
+            Some(name) => clean(&mut command).env(name, &list),
+            None => clean(&mut command).args(["--proxy", &list]),
+        };
+        let out = needs::output(command.current_dir(empty_folder()).stdin(Stdio::null()));
+        let reasons = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.success(), "{reasons}");
+        assert_eq!(proxy.served(), 2);
+        let by = variable.unwrap_or("CURLOPT_PROXY");
+        assert!(reasons.contains(&format!("from {by}\n")), "{reasons}");
+        assert_eq!(reasons.matches(&format!("http://{dead} failed: ")).count(), 1, "{reasons}");
+        assert!(!reasons.contains("secret"), "{reasons}");
+    }
+    let shown = curl(&["--dry-run", "-x", "http://a:b@one.test http://c:d@two.test", "http://h.test/"]);
+    assert!(shown.text().contains("  by way of http://a:…@one.test http://c:…@two.test\n"));
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use engine::archive::redact::without_login;
 use wire::escape;
+use wire::proxy_list::{self, ProxyEntry};
 use wire::url::{Url as Parsed, flag};
 
 use crate::InvalidUrl;
@@ -16,10 +17,13 @@ const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "soc
 /// `socks5h://`. Without a scheme it is an HTTP proxy. A client without proxies follows the environment's
 /// variables (`https_proxy`, `all_proxy`, `no_proxy` …).
 ///
+/// Several URLs with spaces between them are a list: the next one is tried when one cannot be reached, and
+/// the word `direct` stands for none. Those that were dead are tried last for a while.
+///
 /// ```
 /// use warmwire::Proxy;
 /// let secure = Proxy::https("http://proxy.example:3128")?.basic_auth("user", "password");
-/// let rest = Proxy::all("socks5h://proxy.example:1080")?;
+/// let rest = Proxy::all("socks5h://one.example:1080 socks5h://two.example:1080 direct")?;
 /// let client = warmwire::Client::builder().proxy(secure).proxy(rest).build()?;
 /// # Ok::<(), warmwire::Error>(())
 /// ```
@@ -34,7 +38,8 @@ pub struct Proxy {
 /// Shows neither user nor password.
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = String::from_utf8_lossy(&without_login(self.url.as_bytes())).into_owned();
+        let shown = |url: &str| String::from_utf8_lossy(&without_login(url.as_bytes())).into_owned();
+        let url = self.url.split_ascii_whitespace().map(shown).collect::<Vec<_>>().join(" ");
         f.debug_struct("Proxy")
             .field("schemes", &self.schemes)
             .field("url", &url)
@@ -60,18 +65,14 @@ impl Proxy {
     }
 
     fn of(schemes: ProxiedSchemes, url: &str) -> Result<Proxy, InvalidUrl> {
-        let parsed = Parsed::parse(url.as_bytes(), flag::NON_SUPPORT_SCHEME | flag::DEFAULT_SCHEME);
-        let scheme = parsed.map_err(|error| InvalidUrl::new(url, error))?.scheme().unwrap_or_default();
-        if url.contains("://") && !SCHEMES.contains(&scheme.as_str()) {
-            return Err(InvalidUrl::with(format!(
-                "no proxy is of the kind {scheme}: {}",
-                SCHEMES.join(", ")
-            )));
+        match proxy_list::parse(url.as_bytes()) {
+            Some(list) => list.iter().filter(|entry| **entry != ProxyEntry::Direct).try_for_each(check)?,
+            None => check(&ProxyEntry::Proxy(url.into()))?,
         }
         Ok(Proxy { schemes, url: url.to_owned(), login: None, exceptions: NoProxy::default() })
     }
 
-    /// Sets user and password for the proxy.
+    /// Sets user and password for the proxy, or for each one of a list.
     pub fn basic_auth(mut self, user: &str, password: &str) -> Proxy {
         self.login = Some((user.to_owned(), password.to_owned()));
         self
@@ -85,11 +86,32 @@ impl Proxy {
 
     pub(super) fn into_rule(self) -> ProxyRule {
         let url = match self.login {
-            Some((user, password)) => with_login(&self.url, &user, &password),
+            Some((user, password)) => with_logins(&self.url, &user, &password),
             None => self.url,
         };
         ProxyRule { schemes: self.schemes, url, exceptions: self.exceptions.0 }
     }
+}
+
+/// Refuses what is no proxy.
+fn check(entry: &ProxyEntry) -> Result<(), InvalidUrl> {
+    let url = String::from_utf8_lossy(entry.text());
+    let parsed = Parsed::parse(url.as_bytes(), flag::NON_SUPPORT_SCHEME | flag::DEFAULT_SCHEME);
+    let scheme = parsed.map_err(|error| InvalidUrl::new(&url, error))?.scheme().unwrap_or_default();
+    if url.contains("://") && !SCHEMES.contains(&scheme.as_str()) {
+        return Err(InvalidUrl::with(format!("no proxy is of the kind {scheme}: {}", SCHEMES.join(", "))));
+    }
+    Ok(())
+}
+
+/// Writes a login into the URL of a proxy, or into each one of a list.
+fn with_logins(url: &str, user: &str, password: &str) -> String {
+    let Some(list) = proxy_list::parse(url.as_bytes()) else { return with_login(url, user, password) };
+    let entry = |entry: &ProxyEntry| match entry {
+        ProxyEntry::Direct => "direct".to_owned(),
+        ProxyEntry::Proxy(url) => with_login(&String::from_utf8_lossy(url), user, password),
+    };
+    list.iter().map(entry).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a login into a URL, in place of the one that it has.
@@ -122,19 +144,22 @@ mod tests {
         for (url, wanted) in [
             ("http://h:1", "http://me:a%40b%2F@h:1"),
             ("h", "me:a%40b%2F@h"),
+            ("http://h:1, DIRECT", "http://me:a%40b%2F@h:1 direct"),
             ("socks5h://old:one@localhost/a@b", "socks5h://me:a%40b%2F@localhost/a@b"),
         ] {
-            assert_eq!(with_login(url, "me", "a@b/"), wanted);
+            assert_eq!(with_logins(url, "me", "a@b/"), wanted);
         }
     }
 
     #[test]
     fn logins_are_not_shown() {
-        let proxy = Proxy::all("http://anna:hidden@h:1").unwrap().basic_auth("anna", "hidden");
-        let shown = format!("{proxy:?}");
-        assert!(
-            shown.contains("http://h:1") && !shown.contains("hidden") && !shown.contains("anna"),
-            "{shown}"
-        );
+        for url in ["http://anna:hidden@h:1", "http://anna:hidden@h:1 http://anna:hidden@i:2"] {
+            let proxy = Proxy::all(url).unwrap().basic_auth("anna", "hidden");
+            let shown = format!("{proxy:?}");
+            assert!(
+                shown.contains("http://h:1") && !shown.contains("hidden") && !shown.contains("anna"),
+                "{shown}"
+            );
+        }
     }
 }

@@ -80,6 +80,21 @@ fn a_proxy_is_used_but_for_its_exceptions() {
     assert!(Proxy::all("ftp://h/").is_err() && Proxy::all("").is_err());
 }
 
+#[test]
+fn the_next_proxy_of_a_list_replaces_a_dead_one() {
+    everywhere(Client::builder, |_| async {
+        let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let peer = RawPeer::start(vec![vec![
+            expect("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"),
+            send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+        ]]);
+        let proxy = Proxy::all(&format!("http://{dead} http://{}", peer.address())).unwrap();
+        let client = Client::builder().proxy(proxy.basic_auth("user", "secret")).build().unwrap();
+        assert_eq!(client.get("http://far.example/").send().await.unwrap().text().await.unwrap(), "ok");
+    });
+    assert!(Proxy::all("http://a:1 direct").is_ok() && Proxy::all("http://a:1 ftp://b:2").is_err());
+}
+
 /// The first proxy that is for a URL counts, also after a redirect to another scheme.
 #[test]
 fn each_scheme_has_its_proxy() {

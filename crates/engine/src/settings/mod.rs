@@ -6,6 +6,7 @@
 
 mod choices;
 pub mod ech;
+mod environment_proxy;
 mod following;
 mod numbers;
 pub mod option_map;
@@ -28,6 +29,7 @@ use tables::easy_option::{NumberRule, PointerRule, RequestMethod, Rule, TextRule
 use tables::{Code, EasyOption as O, Scheme};
 
 pub use choices::{Choices, ProxiedSchemes, ProxyRule, TlsLibrary};
+pub use environment_proxy::proxy_of_process;
 pub use following::follow_names;
 pub(crate) use following::process_follows_names;
 pub use pipelining::{FtpPipelining, SmtpPipelining};

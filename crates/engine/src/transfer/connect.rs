@@ -22,6 +22,7 @@ use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::link::Link;
+use super::proxies::ProxyStage;
 use super::proxy::ProxyKind;
 use super::route::plan::{LoginBinding, Plan, Quic, belonging, written};
 use super::socks::ProxyDestination;
@@ -45,11 +46,14 @@ pub(super) struct Opening {
     names: Cell<Option<Box<Candidates>>>,
     /// When the answer becomes stale that named the address of the connection.
     address_fresh_until: Cell<Option<Instant>>,
+    /// How far it is on its way through a proxy.
+    proxy_stage: Cell<ProxyStage>,
 }
 
 impl Opening {
     fn new(started: Instant, deadline: Instant) -> Opening {
-        Opening { started, deadline, names: Cell::new(None), address_fresh_until: Cell::new(None) }
+        let (names, address_fresh_until, proxy_stage) = Default::default();
+        Opening { started, deadline, names, address_fresh_until, proxy_stage }
     }
 }
 
@@ -78,7 +82,7 @@ impl Connector {
             0 => 300_000,
             n => n,
         };
-        let deadline = started + Duration::from_millis(timeout_ms as u64);
+        let deadline = self.deadline_of_attempt(started + Duration::from_millis(timeout_ms as u64));
         let fresh = fresh || self.on(O::FreshConnect);
         let pool = self.locked(LockData::Connect, || self.pool());
         let owner = self.easy.owner_number();
@@ -182,7 +186,9 @@ impl Connector {
         let open = boxed(|| self.open(plan, &opening));
         let opened = self.within(Some(deadline), late, open).await;
         drop(self.easy.published.take());
-        Ok(self.place(plan, slot, opened?))
+        let opened = opened.map_err(|e| self.mark_dead_proxy(opening.proxy_stage.get(), e))?;
+        self.note_proxy_reached();
+        Ok(self.place(plan, slot, opened))
     }
 
     /// Records that the request got its connection, which it waited for since `from`.
@@ -294,11 +300,14 @@ impl Connector {
     }
 
     async fn reach_once(&self, plan: &Plan, opening: &Opening) -> Result<Option<Way>> {
+        opening.proxy_stage.set(ProxyStage::Connecting);
         let (first, endpoints, private) = self.reach_first(plan, Purpose::Streams, opening).await?;
+        opening.proxy_stage.set(ProxyStage::Asking);
         let filter = match &plan.proxy {
             Some(proxy) => tunnel::through(self, first, proxy, plan).await?,
             None => Some(first.into_filter()),
         };
+        opening.proxy_stage.set(ProxyStage::Passed);
         Ok(filter.map(|filter| (filter, endpoints, private)))
     }
 

@@ -19,7 +19,7 @@ use tables::constant::{
 use tables::{Code, EasyOption as O, Info};
 
 use super::Connector;
-use super::proxy::{Proxy, ProxyKind, proxy_variable_name};
+use super::proxy::{self, Proxy, ProxyKind};
 use super::route::plan::Plan;
 use super::route::url::without_credentials;
 use crate::archive::{self, redact};
@@ -31,7 +31,7 @@ use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
 use crate::why::event::{
-    CloseReason, Event, NameSource, Named, Opened, Past, Proxied, Refused, Reused, Secured,
+    CloseReason, Event, NameSource, Named, Opened, Past, Proxied, ProxyDropped, Refused, Reused, Secured,
 };
 use crate::why::{Heads, MIN_TEXT, Outcome, Request, spans};
 
@@ -365,22 +365,22 @@ impl Connector {
 
     fn explain_proxy(&self, plan: &Plan) {
         let settings = self.easy.settings.borrow();
-        let option = |option: O| settings.text(option).is_some_and(|text| !text.is_empty());
-        let named = |names: &[O]| {
-            names.iter().find(|name| option(**name)).map(|name| format!("CURLOPT_{}", name.name()))
-        };
-        let variable = || match (settings.is_set(O::Proxy), &settings.choices().proxies) {
-            (true, _) => None,
-            (false, Some(rules)) => (!rules.is_empty()).then(|| "the client's proxies".to_owned()),
-            (false, None) => proxy_variable_name(&self.scheme()),
-        };
+        let selection = self.proxies.borrow();
+        let listed = selection.as_ref().map(|selection| selection.by.clone());
+        let left_out: Vec<_> = selection.iter().flat_map(|selection| selection.left_out()).collect();
+        let chose_direct = selection.as_ref().is_some_and(|selection| selection.is_direct());
+        drop(selection);
+        for (proxy, rest) in left_out {
+            self.easy.explain(|| Event::ProxyDropped { proxy, why: ProxyDropped::Remembered(rest) });
+        }
+        let by = listed.or_else(|| proxy::source(&settings, &self.scheme()));
         let event = match plan.proxy.as_ref() {
             Some(proxy) => {
-                let by = named(&[O::Proxy]).or_else(variable).or_else(|| named(&[O::PreProxy]));
                 let (proxy, tunnel) = (shown(proxy), proxy.tunnel);
                 Some(Event::Proxied(Proxied { proxy, by: by.unwrap_or_default(), tunnel }))
             }
-            None if plan.key.unix.is_none() && named(&[O::Proxy]).or_else(variable).is_some() => {
+            None if chose_direct => Some(Event::Direct { by: by.unwrap_or_default() }),
+            None if plan.key.unix.is_none() && by.is_some() => {
                 let by = match settings.is_set(O::NoProxy) {
                     true => "CURLOPT_NOPROXY",
                     false => "no_proxy",

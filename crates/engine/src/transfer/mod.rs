@@ -29,6 +29,7 @@ pub mod negotiate;
 pub mod next;
 mod over_https;
 mod policy_tls;
+pub mod proxies;
 pub mod proxy;
 #[cfg_attr(not(feature = "http3"), path = "absent_quic.rs")]
 mod quic;

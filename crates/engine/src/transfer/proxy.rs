@@ -14,6 +14,7 @@ use tables::constant::{
     CURLPROXY_HTTP, CURLPROXY_HTTP_1_0, CURLPROXY_HTTPS, CURLPROXY_HTTPS2, CURLPROXY_HTTPS3,
     CURLPROXY_SOCKS4, CURLPROXY_SOCKS4A, CURLPROXY_SOCKS5, CURLPROXY_SOCKS5_HOSTNAME,
 };
+use tables::environment::PROXY;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
@@ -23,7 +24,7 @@ use super::login::Login;
 use super::secret::{Peer, Secret};
 use super::tls_options::{TlsPeer, tls_config};
 use crate::error::{Error, Result};
-use crate::settings::{HTTP3_BUILT, Settings, WITHOUT_HTTP3};
+use crate::settings::{HTTP3_BUILT, Settings, WITHOUT_HTTP3, proxy_of_process};
 
 /// A proxy to go through.
 #[derive(Clone, Debug)]
@@ -90,12 +91,24 @@ const DEFAULT_PORT: u16 = 1080;
 pub struct Environment {
     proxy: Option<Box<[u8]>>,
     no_proxy: Option<Box<[u8]>>,
+    /// The entry of a list that is used now; empty for no proxy. It replaces what has the list.
+    selected: Option<Box<[u8]>>,
 }
 
 impl Environment {
-    /// Returns whether a variable names a proxy.
+    /// Returns whether a variable names a proxy, or one of a list is used.
     pub fn names_proxy(&self) -> bool {
-        self.proxy.is_some()
+        self.proxy.is_some() || self.selected.is_some()
+    }
+
+    /// Returns the text that names the proxy.
+    pub(super) fn text(&self) -> Option<&[u8]> {
+        self.proxy.as_deref()
+    }
+
+    /// Returns the variables with the entry of a list that is used now.
+    pub(super) fn with_selected(self, selected: Option<Box<[u8]>>) -> Environment {
+        Environment { selected, ..self }
     }
 }
 
@@ -104,14 +117,18 @@ pub fn environment(settings: &Settings, scheme: &Scheme, host: impl FnOnce() -> 
     let rules = settings.choices();
     if rules.proxies.is_some() && !settings.is_set(O::Proxy) {
         let proxy = rules.proxy_for(scheme, &host()).filter(|url| !url.is_empty());
-        return Environment { proxy: proxy.map(|url| url.as_bytes().into()), no_proxy: None };
+        return Environment { proxy: proxy.map(|url| url.as_bytes().into()), ..Environment::default() };
     }
-    let proxy = if settings.is_set(O::Proxy) { None } else { proxy_variable(scheme, variable) };
+    let of_process = || proxy_of_process().map(|text| text.as_bytes().to_vec());
+    let proxy = match settings.is_set(O::Proxy) {
+        true => None,
+        false => of_process().or_else(|| proxy_variable(scheme, variable)),
+    };
     let any = proxy.is_some() || settings.is_set(O::Proxy) || settings.is_set(O::PreProxy);
     let listed = any && !settings.is_set(O::NoProxy);
     let no_proxy = || variable("no_proxy").or_else(|| variable("NO_PROXY"));
     let no_proxy = listed.then(no_proxy).flatten().map(Vec::into_boxed_slice);
-    Environment { proxy: proxy.map(Vec::into_boxed_slice), no_proxy }
+    Environment { proxy: proxy.map(Vec::into_boxed_slice), no_proxy, selected: None }
 }
 
 /// Whatever bytes it has: one that is no UTF-8 must not let a transfer go without its proxy.
@@ -142,8 +159,23 @@ fn proxy_variable(scheme: &Scheme, variable: impl Fn(&str) -> Option<Vec<u8>>) -
     own.or_else(|| get("all_proxy")).or_else(|| get("ALL_PROXY"))
 }
 
+/// Returns the option, the program or the variable that names the proxy for a scheme, if one does.
+pub fn source(settings: &Settings, scheme: &Scheme) -> Option<String> {
+    let named = |option: O| {
+        let is_set = settings.text(option).is_some_and(|text| !text.is_empty());
+        is_set.then(|| format!("CURLOPT_{}", option.name()))
+    };
+    let elsewhere = || match (settings.is_set(O::Proxy), &settings.choices().proxies) {
+        (true, _) => None,
+        (false, Some(rules)) => (!rules.is_empty()).then(|| "the client's proxies".to_owned()),
+        (false, None) if proxy_of_process().is_some() => Some(PROXY.name.to_owned()),
+        (false, None) => proxy_variable_name(scheme),
+    };
+    named(O::Proxy).or_else(elsewhere).or_else(|| named(O::PreProxy))
+}
+
 /// Returns the variable that names the proxy for a scheme, of those that are set.
-pub fn proxy_variable_name(scheme: &Scheme) -> Option<String> {
+fn proxy_variable_name(scheme: &Scheme) -> Option<String> {
     let last = Cell::new(None);
     let found = proxy_variable(scheme, |name| {
         let value = variable(name)?;
@@ -163,7 +195,8 @@ pub fn choose(
     environment: &Environment,
 ) -> Result<(Option<Proxy>, Option<Proxy>)> {
     let set = |option| settings.text(option).map(|text| Box::from(&text[..]));
-    let text = set(O::Proxy).or_else(|| environment.proxy.clone()).unwrap_or_default();
+    let selected = environment.selected.clone();
+    let text = selected.or_else(|| set(O::Proxy)).or_else(|| environment.proxy.clone()).unwrap_or_default();
     let before = set(O::PreProxy).unwrap_or_default();
     let spared = set(O::NoProxy).or_else(|| environment.no_proxy.clone());
     let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &String::from_utf8_lossy(&list)));
@@ -474,7 +507,8 @@ mod tests {
         let of = |texts: &[(O, &str)], proxy: Option<&str>, no_proxy: Option<&str>| {
             let easy = easy(texts, &[]);
             let bytes = |text: &str| Box::from(text.as_bytes());
-            let environment = Environment { proxy: proxy.map(bytes), no_proxy: no_proxy.map(bytes) };
+            let environment =
+                Environment { proxy: proxy.map(bytes), no_proxy: no_proxy.map(bytes), selected: None };
             assert_eq!(environment.names_proxy(), proxy.is_some());
             let settings = easy.0.settings.borrow();
             let found = choose(&settings, &Scheme::Http, "host.test", &environment).unwrap().1;

@@ -18,6 +18,10 @@ pub enum Event {
     Proxied(Proxied),
     /// A proxy is set, and not used for this host.
     Unproxied { by: String },
+    /// A list of proxies says that the host is reached without one.
+    Direct { by: String },
+    /// A proxy of a list is not used.
+    ProxyDropped { proxy: String, why: ProxyDropped },
     /// An open connection serves the request.
     Reused(Reused),
     /// A new connection is opened.
@@ -84,6 +88,15 @@ pub struct Proxied {
     pub by: String,
     /// Bytes pass through a tunnel.
     pub tunnel: bool,
+}
+
+/// Why a proxy of a list is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProxyDropped {
+    /// It could not be reached, for this reason.
+    Failed(String),
+    /// It could not be reached earlier, and is tried last for so long.
+    Remembered(Duration),
 }
 
 /// A connection that is used again.

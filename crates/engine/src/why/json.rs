@@ -7,8 +7,8 @@ use wire::json::Writer;
 use wire::policy;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
-    ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    ProxyDropped, Refused, ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Outcome, Record, Request, story};
 use net::{Eviction, NoneFromBroker, Refusal};
@@ -100,7 +100,8 @@ pub fn event(json: &mut Writer, event: &Event) {
             json.key("by").text(by);
             json.key("tunnel").boolean(*tunnel);
         }
-        Event::Unproxied { by } => json.key("by").text(by),
+        Event::Unproxied { by } | Event::Direct { by } => json.key("by").text(by),
+        Event::ProxyDropped { proxy, why } => dropped(json, proxy, why),
         Event::Reused(reused) => reuse(json, reused),
         Event::Opened(opened) => new(json, opened),
         Event::Closed { id, why, .. } => {
@@ -152,10 +153,20 @@ pub fn event(json: &mut Writer, event: &Event) {
     }
 }
 
+fn dropped(json: &mut Writer, proxy: &str, why: &ProxyDropped) {
+    json.key("proxy").text(proxy);
+    match why {
+        ProxyDropped::Failed(error) => json.key("error").text(error),
+        ProxyDropped::Remembered(rest) => json.key("rest_s").number(rest.as_secs()),
+    }
+}
+
 fn kind(event: &Event) -> &'static str {
     match event {
         Event::Proxied(_) => "proxy",
         Event::Unproxied { .. } => "no-proxy",
+        Event::Direct { .. } => "direct",
+        Event::ProxyDropped { .. } => "proxy-dropped",
         Event::Reused(_) => "connection-reused",
         Event::Opened(_) => "connection-new",
         Event::Closed { .. } => "connection-closed",

@@ -9,8 +9,8 @@ use tables::Code;
 use wire::policy;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied, Refused,
-    ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
+    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
+    ProxyDropped, Refused, ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
 use super::{Record, Request};
 
@@ -170,6 +170,8 @@ fn described(event: &Event) -> (&'static str, String) {
     match event {
         Event::Proxied(proxied) => ("proxy", proxy(proxied)),
         Event::Unproxied { by } => ("proxy", format!("none: {by} names this host")),
+        Event::Direct { by } => ("proxy", format!("none: direct, from {by}")),
+        Event::ProxyDropped { proxy, why } => ("proxy", dropped(proxy, why)),
         Event::Reused(reused) => ("connection", reuse(reused)),
         Event::Opened(opened) => ("connection", new(opened)),
         Event::Closed { id, why, .. } => ("connection", format!("#{id} closed: {}", closed(*why))),
@@ -203,6 +205,15 @@ fn described(event: &Event) -> (&'static str, String) {
             ("upload", format!("continues: the server has {present} of {of} parts"))
         }
         Event::UploadCompared => ("upload", "the server's ETags are those of the source".to_owned()),
+    }
+}
+
+fn dropped(proxy: &str, why: &ProxyDropped) -> String {
+    match why {
+        ProxyDropped::Failed(error) => format!("{proxy} failed: {error}"),
+        ProxyDropped::Remembered(rest) => {
+            format!("{proxy} is tried last for {} s: it had failed", rest.as_secs())
+        }
     }
 }
 

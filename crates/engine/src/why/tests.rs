@@ -145,6 +145,27 @@ fn requests_as_lines_and_as_members() {
             r#""event":"no-proxy","by":"no_proxy""#,
         ),
         (
+            Event::Direct { by: "WARMWIRE_PROXY".to_owned() },
+            "proxy       none: direct, from WARMWIRE_PROXY",
+            r#""event":"direct","by":"WARMWIRE_PROXY""#,
+        ),
+        (
+            Event::ProxyDropped {
+                proxy: "http://p.test:3128".to_owned(),
+                why: ProxyDropped::Failed("(7) refused".to_owned()),
+            },
+            "proxy       http://p.test:3128 failed: (7) refused",
+            r#""event":"proxy-dropped","proxy":"http://p.test:3128","error":"(7) refused""#,
+        ),
+        (
+            Event::ProxyDropped {
+                proxy: "http://p.test:3128".to_owned(),
+                why: ProxyDropped::Remembered(Duration::from_secs(42)),
+            },
+            "proxy       http://p.test:3128 is tried last for 42 s: it had failed",
+            r#""proxy":"http://p.test:3128","rest_s":42"#,
+        ),
+        (
             Event::Redirected { status: 301, to: "https://h.test/a".to_owned() },
             "redirect    301 to https://h.test/a",
             r#""status":301,"to":"https://h.test/a""#,

@@ -377,7 +377,8 @@ pub const FLAGS: &[Declaration] = &[
         help: "Go through this proxy",
         about: "The scheme says which kind: http (the default), https, socks4, socks4a, socks5 or \
             socks5h. The port is 1080 if not given. An empty text overrides the variables \
-            http_proxy and so on.",
+            http_proxy and so on. Several with spaces between them are tried in their order: the next \
+            one when one cannot be reached. The word direct stands for none.",
         set: Set::Act(act::proxy),
         ..FLAG
     },

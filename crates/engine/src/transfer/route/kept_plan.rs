@@ -26,6 +26,7 @@ impl Route {
             return Ok(plan);
         }
         let environment = proxy::environment(&settings, &self.scheme(), || host_of(&self.url));
+        let environment = self.with_selected(environment, &settings);
         // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
         // gets them, too.
         let lasting = lasting

@@ -18,7 +18,10 @@ use tables::{EasyOption as O, Scheme};
 use wire::http1::own_line;
 use wire::url::Url;
 
+use runtime::cell::RefCell;
+
 use super::handles::Handles;
+use super::proxies::ProxySelection;
 use super::secret::{Peer, Secret};
 use crate::settings::Text;
 use target::Target;
@@ -34,6 +37,8 @@ pub struct Route {
     pub first_url: Rc<Target>,
     /// Whether the current request goes to another origin than the first one.
     pub other_origin: bool,
+    /// The list of proxies for the current URL, if there is one.
+    pub(super) proxies: RefCell<Option<Box<ProxySelection>>>,
     /// Whether variables and files have been compared with those of the target's plan, during this request.
     compared: Cell<bool>,
 }
@@ -54,7 +59,8 @@ impl Route {
     /// Creates the route to the URL that the application gave.
     #[inline]
     pub fn new(handles: Handles, url: Rc<Target>) -> Route {
-        Route { handles, first_url: url.clone(), url, other_origin: false, compared: Cell::new(false) }
+        let (proxies, compared) = (RefCell::default(), Cell::new(false));
+        Route { handles, first_url: url.clone(), url, other_origin: false, proxies, compared }
     }
 
     /// Begins a request: its first plan is compared with variables and files, and holds for all of it.
@@ -72,6 +78,7 @@ impl Route {
     pub fn go_to(&mut self, url: Url) {
         self.other_origin = self.first_url.origin() != url.origin();
         self.url = Rc::new(Target::new(url, None));
+        self.proxies.take();
     }
 
     /// Returns the scheme of the current URL; `check_scheme` has accepted only known ones.
