@@ -6,7 +6,7 @@ use std::process::Command;
 use testkit::holding::Holding;
 
 use crate::context::{Bench, numbers, output};
-use crate::measure::{Case, Line, Quantity};
+use crate::measure::{Case, Line, Quantity, Turns};
 use crate::quiet;
 
 /// The figures that bench/programs/crowd.c prints, by name.
@@ -24,6 +24,12 @@ const FIGURES: [(&str, Quantity); 9] = [
 
 /// Number of bytes that arrive one at a time at the busy transfer.
 const EVENTS: usize = 1000;
+
+/// Returns how often a crowd of this size is measured at most. The ends of a few transfers take less than a
+/// millisecond, in which one interruption counts, so that their interval needs more turns.
+fn turns(bench: &Bench, count: usize) -> Turns {
+    bench.turns().at_most(if count <= 100 { 15 } else { 3 })
+}
 
 pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
     let plain = Holding::plain()?;
@@ -50,7 +56,7 @@ pub fn measure(bench: &Bench) -> io::Result<Vec<Case>> {
 fn bare(bench: &Bench, count: usize, url: &str) -> io::Result<Line> {
     let program = bench.program("holds")?;
     let run = |_| Ok(numbers(Command::new(&program).args([&count.to_string(), url]))?[0]);
-    let turns = bench.turns().at_most(3).most;
+    let turns = turns(bench, count).most;
     let runs = (0..turns).map(|turn| quiet::as_client(|| run(turn))).collect::<io::Result<_>>()?;
     Ok(Line::of("bare", FIGURES[0].1, runs))
 }
@@ -61,7 +67,7 @@ fn case(bench: &Bench, way: &str, count: usize, base: &str, hosts: Option<usize>
     let to = hosts.map_or(String::new(), |hosts| format!(" to {hosts} hosts"));
     let name = format!("{scheme}, {count} by {way}{to}");
     let quantities: Vec<Quantity> = FIGURES.iter().map(|(_, quantity)| *quantity).collect();
-    Case::in_turns(name, bench.turns().at_most(3), &bench.names(), &quantities, |at| {
+    Case::in_turns(name, turns(bench, count), &bench.names(), &quantities, |at| {
         let mut command = bench.command(&program, &bench.subjects[at]);
         let events = bench.count(EVENTS).to_string();
         command.args([way, &count.to_string(), &events, base]).args(hosts.map(|hosts| hosts.to_string()));
