@@ -30,6 +30,14 @@ fn many_files() {
 }
 
 #[test]
+fn a_list_of_urls() {
+    let (folder, shown) = run("list.sh", &HttpServer::plain());
+    assert_eq!(shown, "large.bin: 200\nsmall.bin: 200\n");
+    assert_eq!([size(&folder, "small.bin"), size(&folder, "large.bin")], [300, 20_000]);
+    assert!((1..=3).all(|n| size(&folder, &format!("part-{n}")) == n));
+}
+
+#[test]
 fn a_file_in_segments() {
     let server = HttpServer::plain();
     let (folder, _) = run("checked.sh", &server);

@@ -56,9 +56,25 @@ pub fn entries(content: &[u8]) -> impl Iterator<Item = (usize, Result<Entry<'_>,
     })
 }
 
+/// Where an argument without quotes ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unquoted {
+    AtBlank,
+    AtLineEnd,
+}
+
 /// Parses a line; `None` for blank lines and comments. A line that begins with `/` or `*` is no longer a
 /// comment.
 fn entry(line: &[u8]) -> Option<Entry<'_>> {
+    parse(line, Unquoted::AtBlank)
+}
+
+/// Parses a line whose argument may have blanks without quotes, as in input files.
+pub fn entry_to_end(line: &[u8]) -> Option<Entry<'_>> {
+    parse(line, Unquoted::AtLineEnd)
+}
+
+fn parse(line: &[u8], unquoted: Unquoted) -> Option<Entry<'_>> {
     let line = line.trim_ascii_start();
     if line.is_empty() || matches!(line[0], b'#' | 0) {
         return None;
@@ -78,7 +94,10 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
         let argument = Some(unquote(quoted));
         return Some(Entry { option: &line[..end], argument, single_quote: false, loose_blank: false });
     }
-    let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+    let length = match unquoted {
+        Unquoted::AtBlank => rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()),
+        Unquoted::AtLineEnd => rest.trim_ascii_end().len(),
+    };
     let after = rest[length..].trim_ascii_start();
     Some(Entry {
         option: &line[..end],

@@ -6,14 +6,13 @@ use crate::message::shown;
 use crate::options::ToolOption;
 use crate::queue::{Item, Queue};
 use crate::raw::{EasyOption as O, UrlPart, url_flag};
-use crate::request::{Method, Request};
+use crate::request::Method;
 use crate::text::harmless;
 use crate::url::parse_url;
 use std::rc::Rc;
 
 /// Shows all transfers; the exit code.
-pub fn run(env: &Rc<Env>, requests: Vec<Request>) -> i32 {
-    let mut queue = Queue::new(requests);
+pub fn run(env: &Rc<Env>, mut queue: Queue) -> i32 {
     while let Some(item) = queue.next_item(env) {
         match item {
             Ok(item) => print!("{}", described(&item)),

@@ -10,6 +10,7 @@ mod bars;
 mod bytes;
 mod cache;
 mod checksum;
+mod complete;
 mod config_file;
 mod devices;
 mod doc;
@@ -20,6 +21,7 @@ mod form;
 mod glob;
 mod host_pattern;
 mod host_section;
+mod input_file;
 mod ipfs;
 mod libcurl;
 mod message;
@@ -61,13 +63,14 @@ mod why;
 mod world;
 mod writeout;
 
-use crate::raw::EasyOption as O;
 use bytes::Bytes;
 use env::Env;
+use input_file::EntryParser;
 use message::Messages;
 use parse::{Parser, Reader, Stop};
+use queue::Queue;
 use real_world::RealWorld;
-use request::{Globals, Request};
+use request::Globals;
 use std::io::{self, IsTerminal, Write};
 use std::process::exit;
 use std::rc::Rc;
@@ -121,10 +124,10 @@ fn run(words: &[Bytes]) -> i32 {
         let text = format!("Read config file from '{}'", message::shown(file));
         reader.parser.messages.note(&text);
     }
-    let Parser { globals, mut messages, mut requests, .. } = reader.parser;
+    let Parser { globals, mut messages, mut requests, variables, .. } = reader.parser;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
-        complete(request, at, count);
+        complete::ask_passwords(request, at, count);
     }
     if let Some(kind) = globals.pool {
         process_pool::choose(kind);
@@ -143,11 +146,12 @@ fn run(words: &[Bytes]) -> i32 {
         messages.error(&format!("{flag} needs --watch"));
         return raw::Code::FailedInit.id();
     }
+    let entries = EntryParser::new(Box::new(RealWorld::without_input()), &globals, variables);
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
-        return dry_run::run(&env, requests);
+        return dry_run::run(&env, Queue::new(requests, entries));
     }
-    operate::operate(env, requests)
+    operate::operate(env, requests, entries)
 }
 
 /// Applies `--policy`, before the first handle is made. A policy with an error ends the program.
@@ -168,61 +172,6 @@ fn choose_recording(globals: &Globals) -> Result<(), String> {
         recording::record(system::path(folder)).map_err(failed)?;
     }
     Ok(())
-}
-
-/// Completes a request: missing passwords, certificates named in the environment.
-fn complete(request: &mut Request, at: usize, count: usize) {
-    let bearer = request.options.text(O::Xoauth2Bearer).is_some();
-    for (option, kind) in [(O::UserPwd, "host"), (O::ProxyUserPwd, "proxy")] {
-        let Some(login) = request.options.text(option).map(<[u8]>::to_vec) else { continue };
-        if (bearer && kind == "host") || login.contains(&b':') || login.first() == Some(&b';') {
-            continue;
-        }
-        let user = login.split(|byte| *byte == b';').next().unwrap_or_default();
-        let user = message::shown(user);
-        let place = if count > 1 { format!(" on URL #{}", at + 1) } else { String::new() };
-        let password = real_world::ask_password(&format!("Enter {kind} password for user '{user}'{place}:"));
-        request.options.set_text(option, &[login.as_slice(), b":", &password].concat());
-    }
-    let netrc = request.netrc || request.netrc_optional;
-    if let Some(file) =
-        system::variable("NETRC").filter(|_| netrc && request.options.text(O::NetrcFile).is_none())
-    {
-        request.options.set_text(O::NetrcFile, &file);
-    }
-    let named = request.options.text(O::CaInfo).or(request.options.text(O::CaPath)).is_some();
-    if !named && !request.insecure {
-        let found = certificates_from_environment(request);
-        if system::TRUSTS_SYSTEM && !found {
-            trust_system(request);
-        }
-    }
-}
-
-/// Acts as if `--ca-native` and `--proxy-ca-native` had been given.
-fn trust_system(request: &mut Request) {
-    const NATIVE_CA: i64 = 16;
-    for option in [O::SslOptions, O::ProxySslOptions] {
-        let bits = request.options.long(option).unwrap_or(0);
-        request.options.set_long(option, bits | NATIVE_CA);
-    }
-}
-
-/// Whether it names any.
-fn certificates_from_environment(request: &mut Request) -> bool {
-    let variable = |name: &str| system::variable(name).filter(|value| !value.is_empty());
-    if let Some(bundle) = variable("CURL_CA_BUNDLE") {
-        request.options.set_text(O::CaInfo, &bundle);
-        return true;
-    }
-    let mut found = false;
-    for (name, option) in [("SSL_CERT_DIR", O::CaPath), ("SSL_CERT_FILE", O::CaInfo)] {
-        if let Some(value) = variable(name) {
-            request.options.set_text(option, &value);
-            found = true;
-        }
-    }
-    found
 }
 
 /// Prints the output of `--help` and similar flags; returns the exit code.

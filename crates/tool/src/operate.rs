@@ -1,6 +1,8 @@
 //! Runs the requests of a command line: one transfer after the other, or many at a time.
 
 use crate::env::Env;
+use crate::input_file::EntryParser;
+use crate::options::ToolOption;
 use crate::parallel;
 use crate::proxy_command;
 use crate::queue::Queue;
@@ -11,18 +13,23 @@ use crate::serial;
 use crate::ssl_sessions;
 use crate::watch;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// CURLE_WRITE_ERROR
 const WRITE_ERROR: i32 = 23;
 
-/// Runs all requests; the exit code.
-pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
+/// Runs all requests, and parses the entries of their input files; the exit code.
+pub fn operate(env: Rc<Env>, requests: Vec<Request>, entries: EntryParser) -> i32 {
     if let Some(why) = &env.cache_error {
         env.error_line(&format!("curl: ({WRITE_ERROR}) {why}"));
         return WRITE_ERROR;
     }
     if let Some(flag) = requests.iter().find_map(proxy_command::conflict) {
         env.error(&format!("--proxy-command can't be combined with {flag}"));
+        return Code::FailedInit.id();
+    }
+    if requests.iter().any(shares_etag_file) {
+        env.error("The etag options only work on a single URL; use them in the lines below it");
         return Code::FailedInit.id();
     }
     let share = Share::default();
@@ -45,7 +52,11 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
         }
     }
     let run = Run::new(env.clone(), share);
-    let mut queue = Queue::new(requests);
+    let mut queue = Queue::new(requests, entries);
+    queue.set_wake(Arc::new(run.multi.waker()));
+    if let Err(code) = queue.check_input_files(&env) {
+        return run.finish(code);
+    }
     let code = match &env.globals {
         globals if globals.watch.is_some() => watch::run(&run, &mut queue),
         globals if globals.parallel => parallel::run(&run, &mut queue),
@@ -57,4 +68,10 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>) -> i32 {
         Some(Err(wrong)) if code == 0 => wrong.id(),
         _ => code,
     }
+}
+
+/// Returns whether all entries of an input file would use one file of ETags.
+fn shares_etag_file(request: &Request) -> bool {
+    let options = [ToolOption::EtagSave, ToolOption::EtagCompare];
+    !request.input_files.is_empty() && options.iter().any(|option| request.options.text(*option).is_some())
 }

@@ -2,9 +2,9 @@
 
 use crate::bars::{self, Bars, Running, Screen};
 
-use crate::prepare::Stop;
+use crate::prepare::{Prepared, Stop};
 use crate::progress::{End, PARALLEL_HEAD, Totals, parallel_line};
-use crate::queue::Queue;
+use crate::queue::{Item, Next, Source};
 use crate::run::{After, Job, Run, is_fatal};
 use crate::segments;
 use std::time::{Duration, Instant};
@@ -22,8 +22,10 @@ struct Parallel<'r> {
     result: i32,
     /// No more is to be started.
     ending: bool,
-    /// The queue has no more.
+    /// The source has no more.
     drained: bool,
+    /// When the source is asked again.
+    next_at: Option<Instant>,
     performed: bool,
     /// How many transfers there will be, if that is known.
     all: Option<usize>,
@@ -41,7 +43,7 @@ struct Meter {
     previous: Option<(Instant, i64)>,
 }
 
-pub fn run(run: &Run, queue: &mut Queue) -> i32 {
+pub fn run(run: &Run, source: &mut dyn Source) -> i32 {
     let mut all = Parallel {
         run,
         live: Vec::new(),
@@ -50,25 +52,26 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
         result: 0,
         ending: false,
         drained: false,
+        next_at: None,
         performed: false,
         all: None,
     };
     if run.env.shows_bars() {
-        all.all = queue.count();
+        all.all = source.count();
     }
-    let code = all.run_all(queue);
+    let code = all.run_all(source);
     run.env.messages.borrow_mut().let_go();
     code
 }
 
 impl Parallel<'_> {
-    fn run_all(&mut self, queue: &mut Queue) -> i32 {
+    fn run_all(&mut self, source: &mut dyn Source) -> i32 {
         let started = Instant::now();
-        self.fill(queue);
+        self.fill(source);
         while self.has_jobs() {
             self.run.multi.perform();
             self.collect();
-            self.fill(queue);
+            self.fill(source);
             self.show(started, false);
             if !self.has_jobs() {
                 break; // nothing would end a wait
@@ -87,11 +90,12 @@ impl Parallel<'_> {
     }
 
     fn has_jobs(&self) -> bool {
-        !self.live.is_empty() || !self.later.is_empty()
+        !self.live.is_empty() || !self.later.is_empty() || self.next_at.is_some()
     }
 
     fn pause(&self) -> Duration {
-        let next = self.later.iter().map(|(at, _)| at.saturating_duration_since(Instant::now())).min();
+        let times = self.later.iter().map(|(at, _)| *at).chain(self.next_at);
+        let next = times.map(|at| at.saturating_duration_since(Instant::now())).min();
         next.unwrap_or(Duration::from_secs(1)).min(self.meter_pause())
     }
 
@@ -100,34 +104,47 @@ impl Parallel<'_> {
     }
 
     /// Starts as many as may run.
-    fn fill(&mut self, queue: &mut Queue) {
+    fn fill(&mut self, source: &mut dyn Source) {
         let now = Instant::now();
         let due: Vec<usize> = (0..self.later.len()).rev().filter(|at| self.later[*at].0 <= now).collect();
         for at in due {
             let (_, job) = self.later.swap_remove(at);
             self.start(job);
         }
+        self.next_at = None;
         while !self.ending && !self.drained && self.live.len() < self.run.env.globals.parallel_max {
-            match queue.next_item(&self.run.env) {
-                None => self.drained = true,
-                Some(Ok(item)) if segments::wanted(&item.request, &item.target).is_some() => {
-                    self.run.env.error("--segments and --mirror can't be combined with --parallel");
-                    self.result = 2;
-                    self.end_early();
+            match source.next(&self.run.env) {
+                Next::Drained => self.drained = true,
+                Next::Later(pause) => {
+                    self.next_at = pause.map(|pause| now + pause);
+                    break;
                 }
-                Some(item) => match item.map_err(Stop::Failed).and_then(|item| self.run.prepare(item)) {
-                    Ok(prepared) => self.begin(prepared),
-                    Err(Stop::LeftOut) => {}
-                    Err(Stop::Failed(code)) => {
-                        self.result = code;
-                        self.end_early();
-                    }
-                },
+                Next::Item(item) if segments::wanted(&item.request, &item.target).is_some() => {
+                    self.run.env.error("--segments and --mirror can't be combined with --parallel");
+                    self.fail(2);
+                }
+                Next::Item(item) => self.prepare(*item),
+                Next::Failed(code) => self.fail(code),
             }
         }
     }
 
-    fn begin(&mut self, prepared: crate::prepare::Prepared) {
+    fn prepare(&mut self, item: Item) {
+        let stands_alone = item.stands_alone;
+        match self.run.prepare(item) {
+            Ok(prepared) => self.begin(prepared),
+            Err(Stop::LeftOut) => {}
+            Err(Stop::Failed(code)) if stands_alone => self.judge(code, false),
+            Err(Stop::Failed(code)) => self.fail(code),
+        }
+    }
+
+    fn fail(&mut self, code: i32) {
+        self.result = code;
+        self.end_early();
+    }
+
+    fn begin(&mut self, prepared: Prepared) {
         self.performed = true;
         if prepared.skip {
             self.run.count_skipped();

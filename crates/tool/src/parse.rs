@@ -5,6 +5,7 @@
 //! Single letters can be bundled; the first that takes an argument ends the bundle. The effect of a flag is
 //! in its declaration.
 
+mod entry_option;
 mod parser;
 pub mod sections;
 mod stop;
@@ -19,7 +20,7 @@ use crate::flags::{self, Arg, Flag, Set};
 use crate::message::{Messages, shown};
 use crate::numbers;
 use crate::options::Value;
-use crate::request::{Request, Resume};
+use crate::request::Request;
 use crate::world::World;
 use std::io::ErrorKind;
 
@@ -81,8 +82,7 @@ impl<'w> Reader<'w> {
                 Err(stop) => return Err(self.report(stop, word)),
             }
         }
-        let request = self.parser.request();
-        if request.remote_header_name && request.resume == Some(Resume::Current) {
+        if self.parser.request().resumes_unnamed() {
             return Err(self.report(Wrong::NameAndResume.into(), b":"));
         }
         Ok(())
@@ -93,7 +93,7 @@ impl<'w> Reader<'w> {
         if stop != Stop::Next {
             return Err(stop);
         }
-        if self.parser.request().targets.first().is_some_and(|target| target.url.is_some()) {
+        if self.parser.request().names_urls() {
             self.parser.requests.push(Request::new());
             return Ok(false);
         }

@@ -1,36 +1,42 @@
-//! The transfers of a command line, one after the other: groups, targets, globs.
+//! The transfers of a command line, one after the other: groups, targets, globs, and files of URLs.
+
+mod item;
+mod listed;
+
+pub use item::{Item, Sectioned};
 
 use crate::bytes::Bytes;
+use crate::complete;
 use crate::devices;
 use crate::env::Env;
 use crate::glob::{self, Glob, GlobError};
-use crate::host_section::{self, Matching};
+use crate::input_file::EntryParser;
 use crate::names;
-use crate::request::{HostSection, Request, Target};
-use std::collections::HashMap;
+use crate::request::{Request, Target};
+use item::RequestsBySections;
+use listed::{InputFiles, Wake};
 use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
 
-/// A transfer to be made.
-#[derive(Clone)]
-pub struct Item {
-    pub request: Rc<Request>,
-    /// Where the request has options from, if sections of config files are for this URL.
-    pub sectioned: Option<Sectioned>,
-    pub target: Target,
-    pub url: Bytes,
-    pub upload: Option<Bytes>,
-    /// The name for the output, with globs filled in.
-    pub output: Option<Bytes>,
-    /// The first of its group.
-    pub first: bool,
+/// An answer of a [`Source`].
+pub enum Next {
+    Item(Box<Item>),
+    /// An error, which has been reported, ends the run with this code.
+    Failed(i32),
+    /// There may be more after this time, or when a transfer has ended.
+    Later(Option<Duration>),
+    Drained,
 }
 
-/// The sections of config files that have given options to a request.
-#[derive(Clone)]
-pub struct Sectioned {
-    pub numbers: Vec<usize>,
-    /// The request without them.
-    pub without: Rc<Request>,
+/// A producer of transfers.
+pub trait Source {
+    fn next(&mut self, env: &Env) -> Next;
+
+    /// Returns the total number of transfers, if it is known.
+    fn count(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// Creates items on demand; a glob can represent millions.
@@ -41,6 +47,10 @@ pub struct Queue {
     place: Option<GlobPositions>,
     first: bool,
     by_sections: RequestsBySections,
+    /// For each request that has them, its files of URLs.
+    input_files: Vec<Option<InputFiles>>,
+    entries: EntryParser,
+    wake: Option<Wake>,
 }
 
 /// The current positions of a target's globs.
@@ -54,22 +64,36 @@ struct GlobPositions {
 
 /// CURLE numbers.
 const NO_URL: i32 = 2;
+/// An input file is asked again after this time at the latest; its next entry ends the wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 impl Queue {
-    pub fn new(requests: Vec<Request>) -> Queue {
-        let requests = requests.into_iter().map(Rc::new).collect();
+    pub fn new(requests: Vec<Request>, entries: EntryParser) -> Queue {
+        let input_files = requests.iter().map(InputFiles::of).collect();
+        let completed = |mut request: Request| {
+            complete::from_environment(&mut request);
+            Rc::new(request)
+        };
         Queue {
-            requests,
+            requests: requests.into_iter().map(completed).collect(),
             request: 0,
             target: 0,
             place: None,
             first: true,
             by_sections: RequestsBySections::default(),
+            input_files,
+            entries,
+            wake: None,
         }
     }
 
+    /// Sets the function to call when an input file has brought another entry.
+    pub fn set_wake(&mut self, wake: Wake) {
+        self.wake = Some(wake);
+    }
+
     /// Returns the total number of transfers, unless it is too large, or an error will end them.
-    pub fn count(&self) -> Option<usize> {
+    fn total(&self) -> Option<usize> {
         let globbed = |text: &Bytes, globs: bool| match globs && glob::may_be_one(text) {
             true => Glob::parse(text).ok().map(|glob| glob.count),
             false => Some(1),
@@ -79,6 +103,9 @@ impl Queue {
             let uploads = target.upload.as_ref().map_or(Some(1), |file| globbed(file, !request.globoff))?;
             urls.checked_mul(uploads)
         };
+        if self.input_files.iter().any(Option::is_some) {
+            return None;
+        }
         let mut targets =
             self.requests.iter().flat_map(|request| request.targets.iter().map(move |t| (request, t)));
         let all =
@@ -86,38 +113,75 @@ impl Queue {
         usize::try_from(all).ok()
     }
 
-    /// The next transfer; an error, which has been reported, ends the run.
+    /// Returns the next transfer, and waits for it if an input file is slow. An error, which has been
+    /// reported, ends the run.
     pub fn next_item(&mut self, env: &Env) -> Option<Result<Item, i32>> {
         loop {
-            let request = self.requests.get(self.request)?.clone();
-            if request.targets.first().is_none_or(|target| target.url.is_none()) {
+            match self.poll_item(env) {
+                Poll::Ready(next) => return next,
+                Poll::Pending => self.input_files[self.request].as_mut().map(InputFiles::wait)?,
+            }
+        }
+    }
+
+    /// Returns the next transfer; pending while an input file may bring one.
+    fn poll_item(&mut self, env: &Env) -> Poll<Option<Result<Item, i32>>> {
+        loop {
+            let Some(request) = self.requests.get(self.request).cloned() else { return Poll::Ready(None) };
+            if !request.names_urls() {
                 env.messages.borrow_mut().usage("(2) no URL specified");
-                self.request = self.requests.len();
-                return Some(Err(NO_URL));
+                return self.fail(NO_URL);
             }
             let Some(target) = request.targets.get(self.target) else {
+                match self.next_listed(env) {
+                    Poll::Ready(None) => {}
+                    Poll::Ready(Some(Err(code))) => return self.fail(code),
+                    other => return other,
+                }
                 self.request += 1;
                 self.target = 0;
                 self.first = true;
                 continue;
             };
             match self.of_target(env, &request, target) {
-                Ok(Some(item)) => return Some(Ok(item)),
+                Ok(Some(item)) => return Poll::Ready(Some(Ok(item))),
                 Ok(None) => {
                     self.target += 1;
                     self.place = None;
                 }
-                Err(code) => {
-                    self.request = self.requests.len();
-                    return Some(Err(code));
-                }
+                Err(code) => return self.fail(code),
             }
         }
+    }
+
+    fn fail(&mut self, code: i32) -> Poll<Option<Result<Item, i32>>> {
+        self.request = self.requests.len();
+        Poll::Ready(Some(Err(code)))
+    }
+
+    /// Returns the next entry of the input files of the current request.
+    fn next_listed(&mut self, env: &Env) -> Poll<Option<Result<Item, i32>>> {
+        let Some(files) = self.input_files.get_mut(self.request).and_then(Option::as_mut) else {
+            return Poll::Ready(None);
+        };
+        let first = &mut self.first;
+        let item = files.poll(env, &mut self.entries, &self.wake);
+        item.map_ok(|item| Item { first: std::mem::take(first), ..item })
+    }
+
+    /// Checks all entries of those input files that can be read again. Nothing has been transferred yet when
+    /// one of them is wrong.
+    pub fn check_input_files(&mut self, env: &Env) -> Result<(), i32> {
+        let mut all = self.input_files.iter().flatten();
+        all.try_for_each(|files| files.check(env, &mut self.entries))
     }
 
     /// The next of one target, or none when it is exhausted.
     fn of_target(&mut self, env: &Env, request: &Rc<Request>, target: &Target) -> Result<Option<Item>, i32> {
         let Some(url) = &target.url else {
+            if !request.input_files.is_empty() {
+                return Ok(None);
+            }
             // curl 8.22 starts nothing more after this, not even the groups after --next.
             env.warn("Got more output options than URLs");
             self.request = self.requests.len();
@@ -146,29 +210,23 @@ impl Queue {
             upload,
             output,
             first: std::mem::take(&mut self.first),
+            stands_alone: false,
         }))
     }
 }
 
-/// Requests with the options of sections of config files: one for each request and set of sections.
-#[derive(Default)]
-struct RequestsBySections(HashMap<(usize, Matching), Rc<Request>>);
-
-impl RequestsBySections {
-    /// Returns the request for a URL, with the numbers of its sections and the request without them.
-    fn find(
-        &mut self,
-        sections: &[HostSection],
-        (number, request): (usize, &Rc<Request>),
-        url: &[u8],
-    ) -> (Rc<Request>, Option<Sectioned>) {
-        let found = host_section::matching(sections, url);
-        if found.numbers.is_empty() {
-            return (request.clone(), None);
+impl Source for Queue {
+    fn next(&mut self, env: &Env) -> Next {
+        match self.poll_item(env) {
+            Poll::Pending => Next::Later(Some(LONGEST_WAIT)),
+            Poll::Ready(None) => Next::Drained,
+            Poll::Ready(Some(Ok(item))) => Next::Item(Box::new(item)),
+            Poll::Ready(Some(Err(code))) => Next::Failed(code),
         }
-        let sectioned = Sectioned { numbers: found.numbers.clone(), without: request.clone() };
-        let merged = || Rc::new(host_section::merged(request, sections, &found));
-        (self.0.entry((number, found.clone())).or_insert_with(merged).clone(), Some(sectioned))
+    }
+
+    fn count(&self) -> Option<usize> {
+        self.total()
     }
 }
 
@@ -241,6 +299,8 @@ mod tests {
     use super::*;
     use crate::message::Messages;
     use crate::request::Globals;
+    use crate::variables::Variables;
+    use crate::world::fake::Fake;
 
     fn target(url: &str, output: Option<&str>, upload: Option<&str>) -> Target {
         let bytes = |text: &str| text.as_bytes().to_vec();
@@ -254,8 +314,9 @@ mod tests {
 
     fn listed(targets: Vec<Target>) -> Result<Vec<String>, i32> {
         let env = Env::new(Globals::default(), Messages::new(Box::new(std::io::sink()), None));
-        let mut queue = Queue::new(vec![Request { targets, ..Request::new() }]);
-        let (count, mut found) = (queue.count(), Vec::new());
+        let entries = EntryParser::new(Box::new(Fake::default()), &env.globals, Variables::default());
+        let mut queue = Queue::new(vec![Request { targets, ..Request::new() }], entries);
+        let (count, mut found) = (queue.total(), Vec::new());
         while let Some(item) = queue.next_item(&env) {
             let item = item?;
             let text = |bytes: Option<Bytes>| bytes.map_or("-".into(), |b| String::from_utf8(b).unwrap());

@@ -12,17 +12,27 @@ const MOST_COLUMNS: usize = 10_000;
 
 pub struct RealWorld {
     schemes: Vec<&'static str>,
+    /// Whether standard input may be read.
+    has_input: bool,
 }
 
 impl RealWorld {
     pub fn new() -> RealWorld {
-        RealWorld { schemes: raw::schemes() }
+        RealWorld { schemes: raw::schemes(), has_input: true }
+    }
+
+    /// Returns the world for options that must not read standard input, because something else does.
+    pub fn without_input() -> RealWorld {
+        RealWorld { has_input: false, ..RealWorld::new() }
     }
 }
 
 impl World for RealWorld {
     fn read(&mut self, name: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
+        if name == b"-" && !self.has_input {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         if name == b"-" {
             Input.take(limit as u64).read_to_end(&mut content)?;
         } else {

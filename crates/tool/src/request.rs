@@ -147,6 +147,8 @@ pub struct Request {
     pub method: Method,
     pub cookies: Vec<Bytes>,
     pub cookie_files: Vec<Bytes>,
+    /// Files of URLs with their options.
+    pub input_files: Vec<Bytes>,
     /// Mirrors of the URL's file.
     pub mirrors: Vec<Bytes>,
     pub segments: Option<Segments>,
@@ -212,6 +214,16 @@ impl Request {
         let mut request = Request::default();
         request.options.set_long(O::MaxRedirs, 50);
         request
+    }
+
+    /// Returns whether the group has a URL, or a file of URLs.
+    pub fn names_urls(&self) -> bool {
+        !self.input_files.is_empty() || self.targets.first().is_some_and(|target| target.url.is_some())
+    }
+
+    /// Returns whether a file is resumed whose name only the server will say.
+    pub fn resumes_unnamed(&self) -> bool {
+        self.remote_header_name && self.resume == Some(Resume::Current)
     }
 
     /// Returns whether the URL of an upload over HTTP creates another one, which is the upload's.

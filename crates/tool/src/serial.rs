@@ -1,11 +1,14 @@
 //! Transfers one after the other.
 
 use crate::prepare::{Prepared, Stop};
-use crate::queue::{Item, Queue};
+use crate::queue::{Item, Next, Source};
 use crate::raw::Code;
 use crate::run::{After, Job, Run, is_fatal};
 use crate::segments;
 use std::time::{Duration, Instant};
+
+/// How long a source is waited for at a time.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// The next transfer.
 enum Ready {
@@ -13,17 +16,25 @@ enum Ready {
     InSegments(Item),
 }
 
-/// Runs the transfers of a queue one after the other; the exit code.
-pub fn run(run: &Run, queue: &mut Queue) -> i32 {
+/// Runs the transfers of a source one after the other; the exit code.
+pub fn run(run: &Run, source: &mut dyn Source) -> i32 {
     let mut last = 0;
     let mut began: Option<Instant> = None;
-    while let Some(item) = queue.next_item(&run.env) {
-        let in_segments =
-            item.as_ref().is_ok_and(|item| segments::wanted(&item.request, &item.target).is_some());
-        let ready = item.map_err(Stop::Failed).and_then(|item| match in_segments {
-            true => Ok(Ready::InSegments(item)),
-            false => run.prepare(item).map(Ready::Prepared),
-        });
+    loop {
+        let (ready, stands_alone) = match source.next(&run.env) {
+            Next::Drained => break,
+            Next::Later(pause) => {
+                if run.wait(&[], pause.unwrap_or(LONGEST_WAIT)).is_err() {
+                    return Code::UnrecoverablePoll.id();
+                }
+                continue;
+            }
+            Next::Failed(code) => return code,
+            Next::Item(item) => {
+                let stands_alone = item.stands_alone;
+                (prepare(run, *item), stands_alone)
+            }
+        };
         if let (Ok(_), Some(began)) = (&ready, began) {
             keep_rate(run, began);
         }
@@ -31,17 +42,25 @@ pub fn run(run: &Run, queue: &mut Queue) -> i32 {
         last = match ready.and_then(|ready| fetch(run, ready)) {
             Ok(code) => code,
             Err(Stop::LeftOut) => continue,
+            Err(Stop::Failed(code)) if stands_alone => code,
             Err(Stop::Failed(code)) => return code,
         };
         if run.is_interrupted() || is_fatal(last) || last != 0 && run.env.globals.fail_early {
             return last;
         }
     }
-    if began.is_none() {
+    if began.is_none() && last == 0 {
         run.env.error("no transfer performed");
         return 26;
     }
     last
+}
+
+fn prepare(run: &Run, item: Item) -> Result<Ready, Stop> {
+    match segments::wanted(&item.request, &item.target) {
+        Some(_) => Ok(Ready::InSegments(item)),
+        None => run.prepare(item).map(Ready::Prepared),
+    }
 }
 
 fn fetch(run: &Run, ready: Ready) -> Result<i32, Stop> {

@@ -17,6 +17,7 @@ mod host_sections;
 mod http;
 mod http3;
 mod http_uploads;
+mod input_files;
 mod lines;
 mod names;
 mod output;

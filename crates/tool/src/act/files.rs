@@ -33,6 +33,13 @@ pub fn url(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(())
 }
 
+/// `--input-file`: the file is read when its entries are transferred.
+pub fn input_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    let file = not_blank(text)?.to_vec();
+    parser.request().input_files.push(file);
+    Ok(())
+}
+
 fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wrong> {
     let text = not_blank(text)?.to_vec();
     let target = next_target(parser, Lacks::Url);

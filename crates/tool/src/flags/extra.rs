@@ -164,6 +164,23 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "input-file",
+        arg: Arg::File("<file>"),
+        multi: Multi::Append,
+        categories: &["extra"],
+        help: "Fetch the URLs of a file, with options for each",
+        about: "Each line is a URL, taken literally; further URLs of the same file follow behind tabs, \
+            as for --mirror. Indented lines below it are options for this URL alone: the long name of an \
+            option as in a config file, and its value after a blank, a colon or an equals sign, up to the \
+            end of the line. aria2's names out, dir, split and others are known. Options of the command \
+            line, and of config files, apply to all entries. A file has its remote name unless an option \
+            says otherwise. Lines that begin with # are comments. A single dash reads standard input. A \
+            file is checked as a whole before the first transfer; standard input and pipes are read while \
+            transfers run.",
+        set: Set::Act(act::input_file),
+        ..FLAG
+    },
+    Declaration {
         name: "metalink4",
         arg: Arg::File("<file>"),
         multi: Multi::Append,
