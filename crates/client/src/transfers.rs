@@ -305,6 +305,22 @@ impl Transfers {
         body
     }
 
+    /// Receives the rest of the body without a window, to be taken at its end. `arrived` goes before it: what
+    /// was taken of the body already.
+    pub fn collect_body(&self, id: usize, arrived: Vec<u8>) {
+        let waits = self.of(id, |state| {
+            state.window = usize::MAX;
+            if !arrived.is_empty() {
+                let later = std::mem::replace(&mut state.body, arrived);
+                state.body.extend_from_slice(&later);
+            }
+            std::mem::take(&mut state.waits_for_reader)
+        });
+        if waits {
+            self.go_on(id);
+        }
+    }
+
     /// Returns whether the transfer waits for more upload data.
     pub fn wants_upload(&self, id: usize) -> bool {
         self.of(id, |state| state.waits_for_upload)

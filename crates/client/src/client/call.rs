@@ -2,7 +2,8 @@
 //!
 //! The two may be on different threads: what they exchange is under a mutex, and the waiting side is woken.
 //! At most two buffers of body exist: one here, which the task takes as a whole, and one in the engine, which
-//! pauses the transfer when the buffer exceeds the window.
+//! pauses the transfer when the buffer exceeds the window. A task that wants all of the body waits for its
+//! end instead, without a window.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -23,6 +24,8 @@ pub(super) enum Order {
     Start(Box<Prepared>, Arc<Call>),
     /// The task has taken the body that was buffered here.
     Take(Arc<Call>),
+    /// The task wants the rest of the body at its end, and none before.
+    Collect(Arc<Call>),
     /// More data to upload; `None` is the end.
     Feed(Arc<Call>, Option<Bytes>),
     Cancel(Arc<Call>),
@@ -70,6 +73,8 @@ pub(super) struct State {
     /// Whether the head's content codings are decoded.
     pub decodes: bool,
     pub body: Vec<u8>,
+    /// Whether the rest of the body comes here at its end.
+    pub collects: bool,
     /// Trailer lines received after the body.
     pub trailers: Vec<u8>,
     /// Whether the engine waits for upload data.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use super::head::{Head, url_of};
 use super::hub::{Hub, Post};
 use super::leadership::Facts;
 use super::timings::Timings;
+use super::whole_body;
 use crate::transfers::{Request, Sink, Transfers};
 use crate::{TransferInfo, Value};
 
@@ -182,7 +184,8 @@ impl Drop for GivesToBroker {
 
 impl Engine {
     pub fn new(driver: Driver) -> Engine {
-        let transfers = Transfers::new(driver.share);
+        let mut transfers = Transfers::new(driver.share);
+        transfers.set_body_memory(Rc::new(whole_body::Heap));
         let mut limits = driver.limits;
         let keeps_more = limits.max_connects == 0;
         if keeps_more {
@@ -282,6 +285,13 @@ impl Engine {
                 let id = call.lock().id;
                 id.into_iter().for_each(|id| self.deliver(id));
             }
+            Order::Collect(call) => {
+                let mut state = call.lock();
+                let Some(id) = state.id else { return };
+                let arrived = std::mem::take(&mut state.body);
+                drop(state);
+                self.transfers.collect_body(id, arrived);
+            }
             Order::Feed(call, piece) => {
                 let mut state = call.lock();
                 state.upload_is_queued = false;
@@ -339,8 +349,9 @@ impl Engine {
             let head = transfers.info(id, |info| Head::of(lines, &info.found(), decodes));
             state.head = Some(Box::new(head));
         }
-        if state.has_had_head && (ended || state.body.is_empty()) {
-            let body = transfers.take_body(id);
+        let wants_body = !state.collects && state.body.is_empty();
+        if state.has_had_head && (ended || wants_body) {
+            let body = whole_body::take(transfers, id);
             match state.body.is_empty() {
                 true => state.body = body,
                 false => state.body.extend_from_slice(&body),

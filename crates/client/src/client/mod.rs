@@ -41,6 +41,7 @@ pub mod tls;
 mod tower;
 #[cfg(feature = "download")]
 pub(crate) mod upload;
+mod whole_body;
 
 use std::sync::Arc;
 

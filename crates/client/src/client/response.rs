@@ -14,6 +14,7 @@ use super::body::Body;
 use super::error::{Error, RequestPhase};
 use super::head::{Head, parse_fields};
 use super::host::Host;
+use super::options::WINDOW;
 use super::running::{Piece, Running};
 use super::timings::Timings;
 use crate::Why;
@@ -215,6 +216,10 @@ impl Response {
 
     /// Returns the rest of the body.
     pub async fn bytes(mut self) -> Result<Bytes, Error> {
+        let is_large = self.parts.head.length.is_none_or(|length| length > WINDOW as u64);
+        if let Some(running) = self.running.as_mut().filter(|_| is_large) {
+            running.collect();
+        }
         let Some(first) = self.chunk().await? else { return Ok(Bytes::new()) };
         let Some(second) = self.chunk().await? else { return Ok(first) };
         let mut all = BytesMut::from(first);

@@ -61,7 +61,7 @@ impl Running {
             return Poll::Ready(Err(error));
         }
         let mut state = self.call.lock();
-        if !state.body.is_empty() {
+        if !state.body.is_empty() && (!state.collects || state.ended.is_some()) {
             let body = std::mem::take(&mut state.body);
             let more = state.ended.is_none();
             drop(state);
@@ -77,6 +77,16 @@ impl Running {
                 Poll::Ready(ended.map(|timings| Piece::End(timings, trailers, why)))
             }
             None => self.pend(&mut state, cx),
+        }
+    }
+
+    /// Makes [`poll_body`](Self::poll_body) wait for all of the rest, which then comes as one piece.
+    pub fn collect(&mut self) {
+        let mut state = self.call.lock();
+        state.collects = state.ended.is_none();
+        if state.collects {
+            drop(state);
+            self.client.order(Order::Collect(self.call.clone()));
         }
     }
 

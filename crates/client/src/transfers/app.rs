@@ -53,17 +53,20 @@ pub(super) struct State {
     pub(super) write_error: Option<io::Error>,
 }
 
+impl State {
+    /// Returns whether nothing of the body is read before its end. Other bodies have no memory of the caller.
+    fn is_read_at_end(&self) -> bool {
+        self.window == usize::MAX && matches!(self.sink, Sink::Memory)
+    }
+}
+
 impl App {
-    /// Takes the memory of the body out of the state, or allocates it. Bodies that are read while they arrive
-    /// have none.
+    /// Takes the memory of the body out of the state, or allocates it.
     fn placed(&self, left: u64) -> Option<Placed> {
         let memory = self.memory.as_ref()?;
         let mut state = self.state.borrow_mut();
         if let Some(placed) = state.placed.take() {
             return Some(placed);
-        }
-        if state.window != usize::MAX || !matches!(state.sink, Sink::Memory) {
-            return None;
         }
         let length = allocation(state.body.len(), left)?;
         let arrived = std::mem::take(&mut state.body);
@@ -125,7 +128,7 @@ impl Callbacks for App {
     }
 
     fn lends(&self) -> bool {
-        self.memory.is_some()
+        self.memory.is_some() && self.state.borrow().is_read_at_end()
     }
 
     fn lend(&self, left: u64, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> bool {

@@ -212,6 +212,30 @@ fn a_paused_body_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_large_body_is_received_as_a_whole() {
+    everywhere(Client::builder, |client| async move {
+        let (server, size) = (HttpServer::plain(), 3_000_000);
+        let whole = pattern(size);
+        for path in ["bytes/3000000", "chunked/3000000/7000", "gzip/3000000", "drip/300000/5/bytes/3000000"] {
+            let url = server.url(&format!("/{path}"));
+            let reply = client.get(&url).send().await.unwrap();
+            assert!(reply.bytes().await.unwrap() == whole, "{path}");
+            let mut reply = client.get(&url).window(1000).send().await.unwrap();
+            let mut body = reply.chunk().await.unwrap().unwrap().to_vec();
+            body.extend(reply.bytes().await.unwrap());
+            assert!(body == whole, "{path}, the first piece apart");
+        }
+        let reply = client.get(server.url("/cut/1000000/bytes/3000000")).send().await.unwrap();
+        let error = reply.bytes().await.unwrap_err();
+        assert_eq!(error.code(), warmwire::Code::PartialFile);
+        // Dropped in the middle.
+        let reply = client.get(server.url("/drip/10000/50/bytes/3000000")).send().await.unwrap();
+        assert!(once(std::pin::pin!(reply.bytes())).await.is_none());
+        until("the end of its connection", || server.open() <= 1).await;
+    });
+}
+
+#[test]
 fn a_reply_is_a_stream() {
     everywhere(Client::builder, |client| async move {
         let server = HttpServer::plain();
