@@ -1,11 +1,10 @@
 //! `--watch`: polls the URLs at a steady pace, and shows, stores and passes on what has changed.
 //!
 //! The polls are [`warmwire::watch`]'s. `lines` writes the events as JSON, `table` shows the state of all
-//! URLs on a terminal, `save` stores contents, `command` runs the command of `--exec`.
+//! URLs on a terminal, `command` runs the command of `--exec`.
 
 mod command;
 mod lines;
-mod save;
 mod table;
 
 use crate::bytes::Bytes;
@@ -14,6 +13,7 @@ use crate::options::ToolOption;
 use crate::prepare::Stop;
 use crate::queue::{Item, Queue};
 use crate::raw::{Code, EasyOption as O};
+use crate::replace::replace;
 use crate::run::Run;
 use crate::segments;
 use crate::system::{self, Interrupt};
@@ -203,7 +203,7 @@ impl<'r> Watch<'r> {
         let mut saved = None;
         if let (Some(name), Some(body)) = (&place.output, &event.body) {
             let time = event.stamp.modified.filter(|_| place.keeps_time);
-            match save::replace(name, body, time) {
+            match replace(name, body, time) {
                 Ok(()) => saved = Some(name),
                 Err(error) => {
                     self.run.env.error(&format!("Failed to write {}: {}", shown(name), os_text(&error)));

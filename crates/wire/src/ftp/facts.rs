@@ -15,8 +15,12 @@ pub struct Facts {
     pub permissions: Option<u32>,
     /// The target of a symbolic link.
     pub target: Option<Vec<u8>>,
+    /// The identity of a file or folder: two names with the same one are the same object.
+    pub unique: Option<Vec<u8>>,
     /// Whether the line is about the folder itself or its parent.
     pub is_listed_folder: bool,
+    /// Whether the line is about the folder itself.
+    pub is_folder_itself: bool,
 }
 
 impl Facts {
@@ -31,7 +35,9 @@ impl Facts {
             modified: None,
             permissions: None,
             target: None,
+            unique: None,
             is_listed_folder: false,
+            is_folder_itself: false,
         };
         let pairs = facts.split(|octet| *octet == b';').filter_map(|fact| {
             let equals = fact.iter().position(|octet| *octet == b'=')?;
@@ -46,6 +52,7 @@ impl Facts {
         match fact {
             b"type" => self.take_type(value),
             b"size" => self.size = text().and_then(|text| text.parse().ok()),
+            b"unique" => self.unique = Some(value.to_vec()),
             b"modify" => self.modified = moment(value),
             b"unix.mode" => {
                 let mode = text().and_then(|text| u32::from_str_radix(text, 8).ok());
@@ -57,6 +64,7 @@ impl Facts {
 
     fn take_type(&mut self, value: &[u8]) {
         let lower = value.to_ascii_lowercase();
+        self.is_folder_itself = lower == b"cdir";
         self.is_listed_folder = matches!(&lower[..], b"cdir" | b"pdir");
         self.file_type = match &lower[..] {
             b"file" => Some(FileType::File),
@@ -98,7 +106,13 @@ mod tests {
             assert_eq!((parsed.file_type, parsed.size, parsed.modified), (file_type, None, None), "{name}");
         }
         assert_eq!(Facts::parse(b"type=OS.unix=slink:/x; l").unwrap().target.as_deref(), Some(&b"/x"[..]));
-        assert!(Facts::parse(b"type=cdir; /home").unwrap().is_listed_folder);
+        for (line, unique, is_folder_itself) in
+            [(&b"type=cdir;unique=1g2; /home"[..], Some(&b"1g2"[..]), true), (b"type=pdir; ..", None, false)]
+        {
+            let parsed = Facts::parse(line).unwrap();
+            assert_eq!((parsed.unique.as_deref(), parsed.is_folder_itself), (unique, is_folder_itself));
+            assert!(parsed.is_listed_folder);
+        }
         assert_eq!((Facts::parse(b""), Facts::parse(b"type=file; ")), (None, None));
     }
 }
