@@ -3,7 +3,7 @@
 use crate::{clean, empty_folder, here, tool};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use testkit::http::HttpServer;
+use testkit::http::{HttpServer, Response};
 
 /// Runs a script in an empty folder; returns the folder and the standard output.
 fn run(name: &str, server: &HttpServer) -> (std::path::PathBuf, String) {
@@ -61,6 +61,19 @@ fn uploads() {
     let server = HttpServer::plain();
     assert_eq!(run("upload.sh", &server).1, "hellohello");
     assert_eq!(server.accepts(), 1);
+}
+
+#[test]
+fn a_mirror() {
+    let server = HttpServer::with(|request| match request.path() {
+        "/index.html" => Some(Response::ok("<a href=/page>x</a>").with("Content-Type", "text/html")),
+        "/page" => Some(Response::ok("page")),
+        _ => None,
+    });
+    let (folder, _) = run("mirror.sh", &server);
+    let copy = folder.join(format!("copy/127.0.0.1+{}", server.address().port()));
+    assert_eq!(std::fs::read(copy.join("index.html")).unwrap(), b"<a href=\"page\">x</a>");
+    assert_eq!(std::fs::read(copy.join("page")).unwrap(), b"page");
 }
 
 #[test]

@@ -188,6 +188,8 @@ pub use tables::share::LockData;
 pub use tables::{ArgKind, Code, EasyOption, Info, InfoKind, MultiCode, constant};
 pub use value::{PlainValue, Value};
 pub use why::Why;
+#[doc(hidden)]
+pub use wire::date::http as http_date;
 pub use wire::date::parse as parse_date;
 pub use wire::priority::{InvalidPriority, RequestPriority as Priority};
 
@@ -268,6 +270,19 @@ pub use wire::content_disposition;
 /// Dictionaries for compression (RFC 9842), for the command line tool.
 #[doc(hidden)]
 pub use wire::content_encoding::{Dictionary, WITH_DICTIONARY};
+/// Patterns of file names, for the command line tool.
+#[doc(hidden)]
+pub use wire::fnmatch;
+/// Listings of folders, for the command line tool.
+#[cfg(any(feature = "ftp", feature = "ssh"))]
+#[doc(hidden)]
+pub mod listings {
+    pub use wire::ftp::facts::Facts;
+    pub use wire::ftp::list::{FileInfo, FileType, ListReader};
+}
+/// Percent encoding, for the command line tool.
+#[doc(hidden)]
+pub use wire::escape;
 /// Hexadecimal digits, for the command line tool.
 #[doc(hidden)]
 pub use wire::hex;

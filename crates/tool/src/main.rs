@@ -25,6 +25,7 @@ mod input_file;
 mod ipfs;
 mod libcurl;
 mod message;
+mod mirror;
 mod names;
 mod numbers;
 mod operate;
@@ -39,6 +40,7 @@ mod proxy_command;
 mod queue;
 mod raw;
 mod real_world;
+mod replace;
 mod report;
 mod request;
 mod resume;
@@ -124,7 +126,9 @@ fn run(words: &[Bytes]) -> i32 {
         let text = format!("Read config file from '{}'", message::shown(file));
         reader.parser.messages.note(&text);
     }
-    let Parser { globals, mut messages, mut requests, variables, .. } = reader.parser;
+    let Parser { mut globals, mut messages, mut requests, variables, .. } = reader.parser;
+    // The transfers of a mirror are those of --parallel.
+    globals.parallel |= globals.mirror.is_on || globals.mirror.sync;
     let count = requests.len();
     for (at, request) in requests.iter_mut().enumerate() {
         complete::ask_passwords(request, at, count);

@@ -2,6 +2,7 @@
 
 use crate::env::Env;
 use crate::input_file::EntryParser;
+use crate::mirror;
 use crate::options::ToolOption;
 use crate::parallel;
 use crate::proxy_command;
@@ -58,6 +59,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>, entries: EntryParser) -> i3
         return run.finish(code);
     }
     let code = match &env.globals {
+        globals if globals.mirror.is_on || globals.mirror.sync => mirror::run(&run, &mut queue),
         globals if globals.watch.is_some() => watch::run(&run, &mut queue),
         globals if globals.parallel => parallel::run(&run, &mut queue),
         _ => serial::run(&run, &mut queue),

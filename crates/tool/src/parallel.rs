@@ -70,7 +70,7 @@ impl Parallel<'_> {
         self.fill(source);
         while self.has_jobs() {
             self.run.multi.perform();
-            self.collect();
+            self.collect(source);
             self.fill(source);
             self.show(started, false);
             if !self.has_jobs() {
@@ -81,7 +81,7 @@ impl Parallel<'_> {
                 return crate::raw::Code::UnrecoverablePoll.id();
             }
         }
-        if !self.performed && self.result == 0 {
+        if !self.performed && self.result == 0 && !source.may_be_empty() {
             self.run.env.error("no transfer performed");
             return 26;
         }
@@ -123,16 +123,16 @@ impl Parallel<'_> {
                     self.run.env.error("--segments and --mirror can't be combined with --parallel");
                     self.fail(2);
                 }
-                Next::Item(item) => self.prepare(*item),
+                Next::Item(item) => self.prepare(source, *item),
                 Next::Failed(code) => self.fail(code),
             }
         }
     }
 
-    fn prepare(&mut self, item: Item) {
+    fn prepare(&mut self, source: &mut dyn Source, item: Item) {
         let stands_alone = item.stands_alone;
         match self.run.prepare(item) {
-            Ok(prepared) => self.begin(prepared),
+            Ok(prepared) => self.begin(source, prepared),
             Err(Stop::LeftOut) => {}
             Err(Stop::Failed(code)) if stands_alone => self.judge(code, false),
             Err(Stop::Failed(code)) => self.fail(code),
@@ -144,13 +144,14 @@ impl Parallel<'_> {
         self.end_early();
     }
 
-    fn begin(&mut self, prepared: Prepared) {
+    fn begin(&mut self, source: &mut dyn Source, prepared: Prepared) {
         self.performed = true;
         if prepared.skip {
             self.run.count_skipped();
             self.run.end(&prepared.transfer, &prepared.easy, 0, true);
             return;
         }
+        source.begins(&prepared.transfer);
         self.meter.transfers += 1;
         self.start(Job { number: self.meter.transfers as u64, ..Job::new(prepared) });
     }
@@ -162,7 +163,7 @@ impl Parallel<'_> {
     }
 
     /// Processes ended transfers.
-    fn collect(&mut self) {
+    fn collect(&mut self, source: &mut dyn Source) {
         while let Some((message, _)) = self.run.multi.next_message() {
             self.run.multi.remove(&message.easy);
             let same = |job: &Job| job.easy == message.easy;
@@ -175,6 +176,7 @@ impl Parallel<'_> {
                 After::Over(code) => {
                     self.end_bar(&job, code);
                     self.meter.done.counts = self.meter.done.counts.plus(job.transfer.counts.get());
+                    let code = source.ended(&job.transfer, &job.easy, code);
                     self.judge(code, aborted);
                 }
             }

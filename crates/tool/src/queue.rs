@@ -12,7 +12,9 @@ use crate::env::Env;
 use crate::glob::{self, Glob, GlobError};
 use crate::input_file::EntryParser;
 use crate::names;
+use crate::raw::Easy;
 use crate::request::{Request, Target};
+use crate::transfer::Transfer;
 use item::RequestsBySections;
 use listed::{InputFiles, Wake};
 use std::rc::Rc;
@@ -32,6 +34,19 @@ pub enum Next {
 /// A producer of transfers.
 pub trait Source {
     fn next(&mut self, env: &Env) -> Next;
+
+    /// Takes note of a transfer that is about to start.
+    fn begins(&mut self, _transfer: &Transfer) {}
+
+    /// Takes note of a transfer that has ended with this code. Returns the code that counts for the run.
+    fn ended(&mut self, _transfer: &Transfer, _easy: &Easy, code: i32) -> i32 {
+        code
+    }
+
+    /// Returns whether it is no error if there is nothing to transfer.
+    fn may_be_empty(&self) -> bool {
+        false
+    }
 
     /// Returns the total number of transfers, if it is known.
     fn count(&self) -> Option<usize> {

@@ -19,7 +19,11 @@ pub use warmwire::{upload, uploads};
 pub use warmwire::archive;
 pub use warmwire::base64;
 pub use warmwire::content_disposition;
+pub use warmwire::escape;
+pub use warmwire::fnmatch;
 pub use warmwire::http_cache as rules;
+pub use warmwire::http_date;
+pub use warmwire::listings;
 pub use warmwire::tls_engines as engines;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{

@@ -7,6 +7,7 @@ use crate::bytes::Bytes;
 use crate::checksum;
 use crate::form::part::{Content, Part};
 use crate::host_pattern::HostPattern;
+use crate::mirror::MirrorOptions;
 use crate::options::Options;
 use crate::raw::checksum::Sum;
 use crate::raw::{EasyOption as O, UploadMode};
@@ -322,6 +323,7 @@ pub struct Globals {
     pub timeline: Option<Bytes>,
     pub trace: TraceKind,
     pub layers: Layers,
+    pub mirror: MirrorOptions,
     pub trace_config_given: bool,
     pub trace_file: Option<Bytes>,
     pub trace_ids: bool,
@@ -372,6 +374,7 @@ impl Default for Globals {
             timeline: None,
             trace: TraceKind::None,
             layers: Layers::default(),
+            mirror: MirrorOptions::default(),
             trace_config_given: false,
             trace_file: None,
             trace_ids: false,

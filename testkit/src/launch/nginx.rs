@@ -103,6 +103,10 @@ http {{
     ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
     location /put/ {{ dav_methods PUT DELETE; create_full_put_path on; alias {place}/root/; }}
     location /fresh/ {{ open_file_cache off; }}
+    location /site/ {{
+      open_file_cache off;
+      types {{ text/html html; text/css css; image/png png; text/plain txt; }}
+    }}
     location = /moved {{ return 302 /index.html; }}
     location = /gone {{ return 410; }}
     location = /taken {{ add_header Set-Cookie \"visit=1; Path=/\"; return 200 \"taken\\n\"; }}

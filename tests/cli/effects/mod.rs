@@ -19,6 +19,8 @@ mod http3;
 mod http_uploads;
 mod input_files;
 mod lines;
+mod mirror;
+mod mirror_listings;
 mod names;
 mod output;
 mod outputs;

@@ -15,6 +15,7 @@ mod flag;
 mod ftp;
 mod http;
 mod mail;
+mod mirror;
 mod output;
 mod proxy;
 mod ssh;

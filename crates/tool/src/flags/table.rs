@@ -7,8 +7,8 @@
 use super::categories::CATEGORIES;
 use super::flag::{Arg, Declaration, FLAG, Multi, Set};
 use super::{
-    auth, connection, curl, deprecated, dns, extra, ftp, http, mail, output, proxy, ssh, tls, transfer,
-    upload, verbose,
+    auth, connection, curl, deprecated, dns, extra, ftp, http, mail, mirror, output, proxy, ssh, tls,
+    transfer, upload, verbose,
 };
 use std::fmt;
 use std::ops::Deref;
@@ -24,6 +24,7 @@ pub(super) const FILES: &[&[Declaration]] = &[
     ftp::FLAGS,
     http::FLAGS,
     mail::FLAGS,
+    mirror::FLAGS,
     output::FLAGS,
     proxy::FLAGS,
     ssh::FLAGS,

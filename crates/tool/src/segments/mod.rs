@@ -8,6 +8,7 @@ use crate::options::ToolOption;
 use crate::raw::EasyOption as O;
 use crate::raw::segments::has_pieces;
 pub use command::run;
+pub use foreign::stripped;
 
 use crate::request::{Clobber, Method, Request, Segments, Target};
 
