@@ -1,6 +1,7 @@
 //! URLs of requests and responses, and the types that convert to one.
 
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::str::FromStr;
 
 use wire::url::{Part, Url as Parsed, UrlError, flag};
@@ -148,7 +149,7 @@ impl Url {
 }
 
 /// Returns whether parsing would leave the URL as it is. True for the usual kind alone: http or https, a name
-/// as host, a path and a query of characters that need no encoding.
+/// or an IPv4 address as host, a path and a query of characters that need no encoding.
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some(rest) = bytes.strip_prefix(b"https://").or_else(|| bytes.strip_prefix(b"http://")) else {
@@ -157,10 +158,11 @@ fn is_plain(text: &str) -> bool {
     let is_of_name = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-');
     let length = rest.iter().position(|byte| !is_of_name(byte)).unwrap_or(rest.len());
     let (name, mut rest) = rest.split_at(length);
-    // Not a number: the parser writes addresses in one form. Empty labels and long names are for it, too.
+    // The parser writes an address as four numbers. Empty labels and long names are for it, too.
     let is_name = matches!(name, [b'a'..=b'z', .., b'a'..=b'z'] | [b'a'..=b'z'])
         && name.len() <= 253
         && !name.windows(2).any(|pair| pair == b"..");
+    let is_address = || std::str::from_utf8(name).is_ok_and(|name| name.parse::<Ipv4Addr>().is_ok());
     if let Some(behind) = rest.strip_prefix(b":") {
         let length = behind.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(behind.len());
         let (digits, behind) = behind.split_at(length);
@@ -177,7 +179,7 @@ fn is_plain(text: &str) -> bool {
     let is_query = |query: &[u8]| {
         !query.is_empty() && query.iter().all(|byte| needs_nothing(byte) || matches!(byte, b'=' | b'&'))
     };
-    is_name
+    (is_name || is_address())
         && match &behind[length..] {
             [] => true,
             [b'?', query @ ..] => is_query(query),
@@ -341,14 +343,19 @@ mod tests {
     #[test]
     fn a_plain_url_is_what_the_parser_leaves_as_it_is() {
         let parsed = |text: &str| Url::parse_whole(text).map(String::from).unwrap_or_default();
-        for text in
-            ["http://h/", "https://localhost:65535/b", "http://a.b-c.example/x/../y//z.html?a=1&b=~c_d"]
-        {
+        for text in [
+            "http://h/",
+            "https://localhost:65535/b",
+            "http://127.0.0.1:80/",
+            "http://a.b-c.example/x/../y//z.html?a=1&b=~c_d",
+        ] {
             assert!(is_plain(text), "{text}");
         }
         for text in [
             "http://h",
             "http://1.2/",
+            "http://1.2.3.04/",
+            "http://1.2.3.256/",
             "http://h:080/",
             "http://h:65536/",
             "http://h/?",
@@ -370,6 +377,7 @@ mod tests {
             "a.example",
             "xn--nxasmq6b",
             "127.1",
+            "127.0.0.1",
             "0x7f",
             "localhost",
             ":",
