@@ -18,6 +18,7 @@ use net::http3::{Http3, Opening, Parked, Stream, StreamError};
 use net::quic::{Established, Purpose, QuicRequest, shake_hands};
 use net::resolver::Candidates;
 use net::session::Buffer;
+use net::tls::handshake;
 use net::tls::{SessionStore, TlsConfig};
 use net::{Connection, ConnectionKey, HashedKey};
 use quinn_proto::crypto::rustls::QuicServerConfig;
@@ -101,7 +102,9 @@ async fn ask(runtime: Rc<Runtime>, to: SocketAddr, client: Rc<RefCell<Client>>) 
         ..TlsConfig::default()
     };
     let tls = Arc::new(tls);
-    let sessions = SessionStore::new().begin(&tls, "localhost", to.port()).expect("a configuration");
+    let sessions = SessionStore::new()
+        .begin(handshake::Server::new(&tls, "localhost", to.port()))
+        .expect("a configuration");
     let reactor = runtime.reactor();
     let connecting = ConnectRequest {
         place: &"localhost",

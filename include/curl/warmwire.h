@@ -240,13 +240,17 @@ CURL_EXTERN CURLcode warmwire_upload_verify(CURL *easy, const char *file, long *
 #define WARMWIRE_WHY_ON 1   /* Keeps the reasons of each transfer until the next one starts. */
 #define WARMWIRE_WHY_TEXT 2 /* Returns them as text, a line for each decision. */
 #define WARMWIRE_WHY_JSON 3 /* Returns them as one JSON object; the guide describes it. */
+#define WARMWIRE_WHY_CERTIFICATES 4 /* As ON, with each check of the certificates of servers and proxies. */
+#define WARMWIRE_WHY_CERTIFICATES_TEXT 5 /* Returns these checks alone as text; empty if there were none. */
+#define WARMWIRE_WHY_CERTIFICATES_JSON 6 /* Returns these checks alone as one JSON array. */
 
 /* Keeps and returns the reasons of a handle's transfers: why the connection was new or reused and which option differed,
  * name look-ups, addresses, refusals by a policy, proxy, TLS, HTTP version, redirects, authentication, cookies, repetitions,
- * and where the time went. The text never contains secrets. With TEXT and JSON, *text receives a string to be freed with
- * curl_free(); otherwise `text` may be NULL, and *text becomes NULL. curl_easy_reset() turns it off, curl_easy_duphandle()
- * copies the mode. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or number, for TEXT and JSON without
- * `text`, or if no reasons are kept; CURLE_OUT_OF_MEMORY. */
+ * and where the time went. The text never contains secrets. CERTIFICATES also keeps how each certificate was judged, and makes
+ * each TLS handshake a full one: a resumed session brings no certificates. With the modes that return something, *text
+ * receives a string to be freed with curl_free(); otherwise `text` may be NULL, and *text becomes NULL. curl_easy_reset()
+ * turns it off, curl_easy_duphandle() copies the mode. Returns CURLE_OK; CURLE_BAD_FUNCTION_ARGUMENT for a bad handle or
+ * number, for a mode that returns something without `text`, or if no reasons are kept; CURLE_OUT_OF_MEMORY. */
 CURL_EXTERN CURLcode warmwire_why(CURL *easy, long what, char **text);
 
 /* A watcher polls URLs at a steady pace on kept connections, and reports what has changed. FTP is asked by MDTM and SIZE,

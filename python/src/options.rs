@@ -9,7 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString};
 use warmwire::mime::{Content, Escape, Part};
 use warmwire::transfers::Choices;
-use warmwire::{AccessPolicy, Code, EasyOption, Form, FormSource, InvalidPolicy, InvalidPriority, Value};
+use warmwire::{
+    AccessPolicy, Code, EasyOption, Form, FormSource, InvalidPolicy, InvalidPriority, Reasons, Value,
+};
 
 /// A part of a form: name, file name, content type, and its bytes or the path of a file.
 #[derive(FromPyObject)]
@@ -36,7 +38,7 @@ pub struct Options {
     /// How long a transfer may move no byte.
     pub stall_limit: Option<Duration>,
     /// Whether its reasons are kept.
-    pub explain: bool,
+    pub explain: Reasons,
     /// The policy that it must satisfy.
     pub access_policy: Option<AccessPolicy>,
     /// Whether it leaves a connection when the name of its host has moved, and its importance among others.
@@ -45,7 +47,7 @@ pub struct Options {
 
 /// Reads options as (number, value), and the five that libcurl does not have.
 pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
-    let (mut stall_limit, mut explain, mut access_policy) = (None, false, None);
+    let (mut stall_limit, mut explain, mut access_policy) = (None, Reasons::Off, None);
     let mut choices = Choices::default();
     let mut options = Vec::with_capacity(list.len());
     for row in list.iter() {
@@ -55,7 +57,8 @@ pub fn read(list: &Bound<'_, PyList>) -> PyResult<Options> {
             continue;
         }
         if number == EXPLAIN {
-            explain = given.extract()?;
+            let certificates: bool = given.extract()?;
+            explain = if certificates { Reasons::Certificates } else { Reasons::Decisions };
             continue;
         }
         if number == ACCESS_POLICY {

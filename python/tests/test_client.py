@@ -444,6 +444,19 @@ def test_certificates(https):
     assert [client.get(https.url("/bytes/1")).new_connections for _ in range(3)] == [1, 0, 0]
 
 
+def test_checks_of_certificates_are_among_the_reasons(https):
+    def checks(why):
+        events = [event for request in why.json()["requests"] for event in request["events"]]
+        [report] = [event for event in events if event["event"] == "certificate-checks"]
+        return {check["check"]: check["outcome"] for check in report["checks"]}
+
+    with pytest.raises(warmwire.TLSError) as raised:
+        warmwire.get(https.url("/bytes/1"), explain="certificates")
+    assert checks(raised.value.why)["trust-anchor"] == "failed"
+    accepted = warmwire.get(https.url("/bytes/1"), explain="certificates", verify=https.ca)
+    assert checks(accepted.why)["host-name"] == "passed"
+
+
 def test_certificates_of_clients(certificate, tmp_path):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)

@@ -569,6 +569,8 @@ class _Stored:
 class Why:
     """The decisions of a transfer, and why: connection, names, TLS, version, cookies, time. ``str()`` is a short story.
 
+    With ``explain="certificates"`` each check of the certificates of servers and proxies is among them.
+
     >>> reply = warmwire.get("https://example.com/", explain=True)
     >>> [request["status"] for request in reply.why.json()["requests"]]
     [200]

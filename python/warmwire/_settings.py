@@ -190,8 +190,8 @@ class Settings:
             options += proxy_options(proxy_of(request._url, proxy) if isinstance(proxy, Mapping) else proxy, self.trust_env)
         if "verify" in how or "cert" in how:
             options += tls_options(how.pop("verify", True), how.pop("cert", None))
-        if how.pop("explain", False):
-            options.append((_EXPLAIN, True))
+        if explain := how.pop("explain", False):
+            options.append((_EXPLAIN, explain == "certificates"))
         if "http_version" in how:
             options += version_options(how.pop("http_version"))
         options += policy_options(how.pop("access_policy", None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Union
+from typing import IO, TYPE_CHECKING, Any, Literal, Protocol, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     import ssl
@@ -63,7 +63,7 @@ class SendOptions(TypedDict, total=False):
     options: Mapping[str, Any]
     on_progress: OnProgress | None
     progress: bool
-    explain: bool
+    explain: bool | Literal["certificates"]
 
 
 class BodyOptions(TypedDict, total=False):

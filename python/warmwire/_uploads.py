@@ -97,7 +97,7 @@ def upload(
     pause: float = 1.0,
     resume: bool | Path = True,
     headers: HeaderTypes | None = None,
-    explain: bool = False,
+    explain: bool | Literal["certificates"] = False,
     on_progress: Callable[[int, int], Any] | None = None,
     client: Client | AsyncClient | None = None,
 ) -> Uploaded:
@@ -138,7 +138,7 @@ async def aupload(
     pause: float = 1.0,
     resume: bool | Path = True,
     headers: HeaderTypes | None = None,
-    explain: bool = False,
+    explain: bool | Literal["certificates"] = False,
     on_progress: Callable[[int, int], Any] | None = None,
     client: Client | AsyncClient | None = None,
 ) -> Uploaded:

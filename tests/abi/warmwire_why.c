@@ -50,8 +50,18 @@ int main(void)
   SAME(warmwire_why(copy, WARMWIRE_WHY_JSON, &text), CURLE_BAD_FUNCTION_ARGUMENT);
   curl_easy_cleanup(copy);
 
+  /* Without TLS no certificate is checked. */
+  SAME(warmwire_why(easy, WARMWIRE_WHY_CERTIFICATES, NULL), CURLE_OK);
+  text = reasons(easy, WARMWIRE_WHY_CERTIFICATES_TEXT);
+  SAME_TEXT(text, "");
+  curl_free(text);
+  text = reasons(easy, WARMWIRE_WHY_CERTIFICATES_JSON);
+  SAME_TEXT(text, "[]");
+  curl_free(text);
+
   SAME(warmwire_why(easy, WARMWIRE_WHY_TEXT, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
-  SAME(warmwire_why(easy, 4, &text), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_why(easy, WARMWIRE_WHY_CERTIFICATES_TEXT, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
+  SAME(warmwire_why(easy, 7, &text), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_why(easy, -1, &text), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_why(NULL, WARMWIRE_WHY_ON, NULL), CURLE_BAD_FUNCTION_ARGUMENT);
   SAME(warmwire_why(easy, WARMWIRE_WHY_OFF, NULL), CURLE_OK);

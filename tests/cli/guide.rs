@@ -1,18 +1,23 @@
 //! Runs the shell scripts of docs/guide/examples, with the tool under the name `warmwire`.
 
 use crate::{clean, empty_folder, here, tool};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use testkit::certs::Authority;
 use testkit::http::{HttpServer, Response};
 
 /// Runs a script in an empty folder; returns the folder and the standard output.
-fn run(name: &str, server: &HttpServer) -> (std::path::PathBuf, String) {
-    let folder = empty_folder();
+fn run(name: &str, server: &HttpServer) -> (PathBuf, String) {
+    run_in(empty_folder(), name, &server.url(""))
+}
+
+/// Runs a script for a URL in a folder; returns the folder and the standard output.
+fn run_in(folder: PathBuf, name: &str, url: &str) -> (PathBuf, String) {
     std::os::unix::fs::symlink(tool(), folder.join("warmwire")).unwrap();
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("sh");
     let script = here().join("../../docs/guide/examples").join(name);
-    clean(&mut shell).arg("-e").arg(script).arg(server.url("")).env("PATH", path);
+    clean(&mut shell).arg("-e").arg(script).arg(url).env("PATH", path);
     let out = shell.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
     assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
     (folder, String::from_utf8(out.stdout).unwrap() + &String::from_utf8(out.stderr).unwrap())
@@ -86,6 +91,23 @@ fn a_watch() {
     let (folder, _) = run("watch.sh", &server);
     assert_eq!(std::fs::read_to_string(folder.join("state")).unwrap(), "new");
     assert_eq!(std::fs::read_to_string(folder.join("changes")).unwrap(), "changed state\n");
+}
+
+/// The page shows the output of the script, but for a serial number.
+#[test]
+fn a_refused_certificate() {
+    let (authority, folder) = (Authority::new(), empty_folder());
+    let server = HttpServer::tls(authority.expired().server_config().unwrap());
+    std::fs::write(folder.join("ca.pem"), authority.ca_pem()).unwrap();
+    let url = format!("https://localhost:{}/", server.address().port());
+    let (_, shown) = run_in(folder, "certificate.sh", &url);
+    let shown = shown.strip_prefix("exit code 60\n").expect(&shown);
+    let page = std::fs::read_to_string(here().join("../../docs/guide/examples/certificate.txt")).unwrap();
+    let without_numbers = |text: &str| {
+        let cut = |line: &str| line.split_once("; serial number").map_or(line, |(start, _)| start).to_owned();
+        text.lines().map(cut).collect::<Vec<_>>()
+    };
+    assert_eq!(without_numbers(shown), without_numbers(&page), "{shown}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::process_pool::{self, Listed};
 use engine::upload_resumption::UploadMode;
-use engine::why::Record;
+use engine::why::{Reasons, Record};
 use engine::{FtpPipelining, SmtpPipelining, WebSocketOptions};
 use tables::{Code, Entry};
 use wire::priority::RequestPriority;
@@ -324,6 +324,14 @@ pub unsafe extern "C-unwind" fn warmwire_upload_verify(
     })
 }
 
+/// Sets which reasons a handle keeps.
+fn keep_reasons(easy: *mut c_void, reasons: Reasons) -> c_int {
+    easy::run(easy, Entry::EasySetopt, |handle, _| {
+        handle.easy.keep_reasons(reasons);
+        Ok(())
+    })
+}
+
 /// # Safety
 /// `easy` is an easy handle; `text` is NULL or writable.
 #[unsafe(no_mangle)]
@@ -337,14 +345,13 @@ pub unsafe extern "C-unwind" fn warmwire_why(
         unsafe { ptr::write(text, ptr::null_mut()) };
     }
     let write: fn(&Record) -> String = match from_long(what) {
-        on @ 0..=1 => {
-            return easy::run(easy, Entry::EasySetopt, |handle, _| {
-                handle.easy.keep_reasons(on == 1);
-                Ok(())
-            });
-        }
+        0 => return keep_reasons(easy, Reasons::Off),
+        1 => return keep_reasons(easy, Reasons::Decisions),
+        4 => return keep_reasons(easy, Reasons::Certificates),
         2 if !text.is_null() => Record::text,
         3 if !text.is_null() => Record::json,
+        5 if !text.is_null() => Record::certificates,
+        6 if !text.is_null() => Record::certificates_json,
         _ => return Code::BadFunctionArgument.id(),
     };
     easy::run(easy, Entry::EasyGetinfo, |handle, _| {

@@ -8,7 +8,7 @@ use engine::stores::headers::Headers;
 use engine::upload_resumption::UploadMode;
 use tables::{Code, EasyOption, Info};
 
-use crate::{AccessPolicy, Priority, Share, TransferInfo, Value, Why, value};
+use crate::{AccessPolicy, Priority, Reasons, Share, TransferInfo, Value, Why, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -98,9 +98,9 @@ impl Easy {
         read(&self.0.state().headers.borrow())
     }
 
-    /// Sets whether coming transfers keep their reasons.
-    pub fn keep_reasons(&self, on: bool) {
-        self.0.keep_reasons(on);
+    /// Sets whether coming transfers keep their reasons, and which.
+    pub fn keep_reasons(&self, reasons: impl Into<Reasons>) {
+        self.0.keep_reasons(reasons.into());
     }
 
     /// Sets the priority of coming HTTP requests, and changes that of one under way (HTTP/2 and HTTP/3).

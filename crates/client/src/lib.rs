@@ -174,6 +174,7 @@ pub use engine::stores::headers::{Field, Headers, Origin};
 #[doc(hidden)]
 pub use engine::sys::is_device;
 pub use engine::upload_resumption::UploadMode;
+pub use engine::why::Reasons;
 pub use engine::{
     Descriptor, ExtraFd, Share, after_fork_in_child, fork_generation, has_system_tls, prefer_system_tls,
     tls_engines,

@@ -444,7 +444,7 @@ mod tests {
             window: usize::MAX,
             reports_connection: false,
             stall_limit: None,
-            explain: false,
+            explain: crate::Reasons::Off,
             choices: Choices::default(),
             access_policy: None,
         };

@@ -19,6 +19,30 @@ impl Why {
         easy.state().why.read(Record::clone).map(Why)
     }
 
+    /// Returns the reports about the certificates of servers and proxies alone, as text: which were sent,
+    /// the chain that was built, and each check with its outcome. Empty if no certificate was checked, or
+    /// [`Reasons::Certificates`](crate::Reasons::Certificates) was not asked for.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), warmwire::Error> {
+    /// use warmwire::{Client, Reasons};
+    ///
+    /// let client = Client::builder().explain(Reasons::Certificates).build()?;
+    /// if let Err(error) = client.get("https://expired.example/").send_blocking() {
+    ///     println!("{}", error.why().map(|why| why.certificates()).unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn certificates(&self) -> String {
+        self.0.certificates()
+    }
+
+    /// Returns the reports about certificates as one JSON array.
+    pub fn certificates_json(&self) -> String {
+        self.0.certificates_json()
+    }
+
     /// Returns one JSON object, which the guide describes.
     pub fn json(&self) -> String {
         self.0.json()

@@ -28,7 +28,7 @@ fn get(url: &str) -> Request {
         reports_connection: false,
         choices: Default::default(),
         stall_limit: None,
-        explain: false,
+        explain: warmwire::Reasons::Off,
         access_policy: None,
     }
 }

@@ -39,7 +39,7 @@ use crate::stores::headers::Headers;
 use crate::stores::{Keeper, Stores, altsvc, cookies, hsts};
 use crate::upload_resumption::{UploadMode, UploadResumption};
 use crate::websocket::WebSocket;
-use crate::why::{Event, Heads, Why};
+use crate::why::{Event, Heads, Reasons, Why};
 
 /// An easy handle. A clone is another reference to the same one.
 #[derive(Clone)]
@@ -221,7 +221,7 @@ impl Easy {
     fn with_settings(callbacks: Rc<dyn Callbacks>, settings: Settings) -> Easy {
         let heads = outputs::has(Output::Archives).then(Rc::<Heads>::default);
         let easy = Easy::with_heads(callbacks, settings, heads.clone());
-        easy.keep_reasons(false);
+        easy.keep_reasons(Reasons::Off);
         heads.into_iter().for_each(|heads| easy.0.why.set_heads(heads));
         easy
     }
@@ -232,8 +232,8 @@ impl Easy {
     }
 
     /// Keeps the reasons of coming transfers, or stops to keep them. Outputs of the process need them.
-    pub fn keep_reasons(&self, on: bool) {
-        self.0.why.keep(on || outputs::need_reasons());
+    pub fn keep_reasons(&self, reasons: Reasons) {
+        self.0.why.keep(reasons.max(outputs::need_reasons().into()));
     }
 
     /// Returns the state beside the future.
@@ -250,7 +250,7 @@ impl Easy {
         copy.0.info.borrow_mut().effective_url = self.0.info.borrow().effective_url.as_ref().map(own_text);
         copy.0.ftp_pipelining.set(self.0.ftp_pipelining.get());
         copy.0.smtp_pipelining.set(self.0.smtp_pipelining.get());
-        copy.keep_reasons(self.0.why.is_on());
+        copy.keep_reasons(self.0.why.reasons());
         copy.0.stall_limit.set(self.0.stall_limit.get());
         copy.0.idles.set(self.0.idles.get());
         copy.0.upload_resumption.copy_from(&self.0.upload_resumption);
@@ -268,7 +268,7 @@ impl Easy {
         self.0.flow.set(false, false);
         self.0.ftp_pipelining.set(None);
         self.0.smtp_pipelining.set(None);
-        self.keep_reasons(false);
+        self.keep_reasons(Reasons::Off);
         self.0.stall_limit.set(None);
         self.0.idles.set(None);
         self.0.upload_resumption.set(UploadMode::Plain);

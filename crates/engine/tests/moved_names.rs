@@ -52,7 +52,7 @@ impl Names {
         let (easy, _) = handle(url);
         text(&easy, O::DnsServers, &self.server.address().to_string());
         long(&easy, O::DnsCacheTimeout, LIFETIME);
-        easy.state().why.keep(true);
+        easy.state().why.keep(true.into());
         easy
     }
 }

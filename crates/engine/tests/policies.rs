@@ -26,7 +26,7 @@ fn set(easy: &Easy, rules: &str) {
     let policy = Policy::parse("test", format!("version 1\n{rules}\n").as_bytes());
     assert_eq!(policy.fault(), None);
     easy.state().settings.borrow_mut().set_policy(Some(Arc::new(policy)));
-    easy.keep_reasons(true);
+    easy.keep_reasons(true.into());
 }
 
 fn guarded(url: &str, rules: &str) -> (Easy, Rc<App>) {

@@ -27,7 +27,7 @@ fn through(url: &str, list: &str) -> (Easy, Rc<App>) {
     let (easy, app) = handle(url);
     text(&easy, O::Proxy, list);
     text(&easy, O::NoProxy, "");
-    easy.keep_reasons(true);
+    easy.keep_reasons(true.into());
     (easy, app)
 }
 

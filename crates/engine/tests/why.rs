@@ -34,7 +34,7 @@ fn new_reason(easy: &Easy) -> Option<NewReason> {
 
 /// Performs on a handle with reasons; returns why its connection was new.
 fn perform(easy: &Easy) -> Option<NewReason> {
-    easy.state().why.keep(true);
+    easy.state().why.keep(true.into());
     assert_eq!(easy.perform(), Code::Ok);
     new_reason(easy)
 }
@@ -169,7 +169,7 @@ fn cookies_are_sent_or_withheld_with_a_reason() {
 fn a_refused_connection_ends_the_story() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (easy, _app) = handle(&format!("http://{free}/"));
-    easy.state().why.keep(true);
+    easy.state().why.keep(true.into());
     assert_eq!(easy.perform(), Code::CouldntConnect);
     let text = record(&easy).text();
     assert!(text.contains(&format!("  address     {free} failed after ")), "{text}");
@@ -178,7 +178,7 @@ fn a_refused_connection_ends_the_story() {
 
 /// Performs a transfer that may fail; returns why its connection was new.
 fn attempt(easy: &Easy) -> Option<NewReason> {
-    easy.state().why.keep(true);
+    easy.state().why.keep(true.into());
     easy.perform();
     new_reason(easy)
 }

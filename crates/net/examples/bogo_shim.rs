@@ -367,7 +367,7 @@ async fn connection(
 ) -> Result<(), String> {
     let below: Box<dyn Filter> = Box::new(SocketFilter::new(socket));
     let host = options.host.as_deref().unwrap_or("127.0.0.1");
-    let server = Server { config: &config, host, port: 443 };
+    let server = Server::new(&config, host, 443);
     let mut filter = match handshake::connect::<Handshake>(below, server, store, reactor).await {
         Ok(filter) => filter,
         Err(error) => return check_rejection(&error, options),

@@ -28,7 +28,7 @@ fn main() {
         if let Some(ca) = ca {
             let config =
                 Arc::new(TlsConfig { ca: vec![CaSource::File(ca.as_str().into())], ..TlsConfig::default() });
-            let (server, store) = (Server { config: &config, host: "localhost", port }, SessionStore::new());
+            let (server, store) = (Server::new(&config, "localhost", port), SessionStore::new());
             filter = handshake::connect::<RustlsClient>(filter, server, &store, &reactor).await.unwrap();
             let info = filter.tls().unwrap();
             println!("{} {}", info.version, info.cipher);

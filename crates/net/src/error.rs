@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use wire::policy::Refusal;
 
+use crate::tls::TrustReport;
+
 /// A failure with the text that ends up in the caller's error buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetError {
@@ -19,6 +21,8 @@ pub struct NetError {
     pub retry_configs: Option<Arc<[u8]>>,
     /// The certificate of a server that was refused for it, in DER.
     pub refused: Option<Arc<[u8]>>,
+    /// The report about the certificates of a server that was refused for them, if it was asked for.
+    pub trust: Option<Arc<TrustReport>>,
     /// The refusal by a policy.
     pub refusal: Option<Arc<Refusal>>,
 }
@@ -80,6 +84,14 @@ impl LayerError {
         }
     }
 
+    /// Changes the error inside.
+    pub fn map(self, change: impl FnOnce(NetError) -> NetError) -> LayerError {
+        match self {
+            LayerError::TryNext(error) => LayerError::TryNext(change(error)),
+            LayerError::Final(error) => LayerError::Final(change(error)),
+        }
+    }
+
     pub fn into_error(self) -> NetError {
         match self {
             LayerError::TryNext(error) | LayerError::Final(error) => error,
@@ -105,6 +117,7 @@ impl NetError {
             verify_result: 0,
             retry_configs: None,
             refused: None,
+            trust: None,
             refusal: None,
         }
     }
@@ -133,6 +146,11 @@ impl NetError {
     /// Adds a verification result.
     pub fn with_verify_result(self, verify_result: i64) -> NetError {
         NetError { verify_result, ..self }
+    }
+
+    /// Adds the report about the certificates.
+    pub fn with_trust(self, report: Arc<TrustReport>) -> NetError {
+        NetError { trust: Some(report), ..self }
     }
 
     /// Adds the certificate that was refused.

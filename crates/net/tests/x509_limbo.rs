@@ -27,9 +27,12 @@ use std::time::Duration;
 use testkit::certs::Leaf;
 use testkit::temp::TempDir;
 use warmwire_net::filter::SocketFilter;
-use warmwire_net::tls::handshake::{self, Server, Tls};
+use warmwire_net::tls::checks::Check;
+use warmwire_net::tls::handshake::{self, ChainDetail, Server, Tls};
 use warmwire_net::tls::openssl::OpenSslClient;
-use warmwire_net::tls::verify::{Verifier, verdict};
+use warmwire_net::tls::trust_report::{Outcome, TrustReport};
+use warmwire_net::tls::verdict::UNSPECIFIED;
+use warmwire_net::tls::verify::{Presented, Verifier, verdict};
 use warmwire_net::tls::x509::days_from_civil;
 use warmwire_net::tls::{Backend, CaSource, TlsConfig, TlsVersion};
 use warmwire_net::{NetErrorKind, SessionStore};
@@ -58,8 +61,8 @@ fn config(case: &Json, dir: &TempDir) -> TlsConfig {
     }
 }
 
-/// `Err` says why the chain is refused.
-fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
+/// Returns the verifier of a case, and its time.
+fn verifier(case: &Json, dir: &TempDir) -> Result<(Verifier, UnixTime), String> {
     let config = config(case, dir);
     let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms;
     let verifier = Verifier::new(&Arc::new(config), algorithms, None).map_err(|e| e.message)?;
@@ -67,11 +70,23 @@ fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
         Some(text) => UnixTime::since_unix_epoch(Duration::from_secs(seconds(text))),
         None => UnixTime::now(),
     };
+    Ok((verifier, now))
+}
+
+/// Returns what the server of a case presents, its certificate first, and its name.
+fn presented(case: &Json) -> Result<(Vec<CertificateDer<'static>>, &str), String> {
     let leaf = pem(case["peer_certificate"].text().unwrap()).ok_or("no certificate")?;
-    let others: Vec<_> = case["untrusted_intermediates"].texts().iter().filter_map(|t| pem(t)).collect();
-    let host = case["expected_peer_name"]["value"].text().unwrap_or("localhost");
+    let others = case["untrusted_intermediates"].texts();
+    let certs = std::iter::once(leaf).chain(others.iter().filter_map(|t| pem(t))).collect();
+    Ok((certs, case["expected_peer_name"]["value"].text().unwrap_or("localhost")))
+}
+
+/// `Err` says why the chain is refused.
+fn judge(case: &Json, dir: &TempDir) -> Result<(), String> {
+    let (verifier, now) = verifier(case, dir)?;
+    let (certs, host) = presented(case)?;
     let name = ServerName::try_from(host).map_err(|e| e.to_string())?;
-    match verifier.verify_server_cert(&leaf, &others, &name, &[], now) {
+    match verifier.verify_server_cert(&certs[0], &certs[1..], &name, &[], now) {
         Ok(_) => Ok(()),
         Err(e) => Err(verdict(&e).map_or_else(|| e.to_string(), |e| e.message)),
     }
@@ -120,18 +135,16 @@ fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
     let config = Arc::new(config);
     let rt = runtime();
     let mut client = OpenSslClient::prepare(&config, rt.reactor()).map_err(|e| e.message)?;
-    let leaf = pem(case["peer_certificate"].text().unwrap()).ok_or("no certificate")?;
-    let others: Vec<_> = case["untrusted_intermediates"].texts().iter().filter_map(|t| pem(t)).collect();
-    let host = case["expected_peer_name"]["value"].text().unwrap_or("localhost").to_owned();
-    let (port, server) = show([std::slice::from_ref(&leaf), &others[..]].concat());
-    let (reactor, peer, own) = (rt.reactor().clone(), host.clone(), config.clone());
+    let (certs, host) = presented(case)?;
+    let (port, server) = show(certs.clone());
+    let (reactor, peer, own) = (rt.reactor().clone(), host.to_owned(), config.clone());
     let failed = block_on(&rt, async move {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_nonblocking(true).unwrap();
         let mut socket = Socket::new(stream.into());
         socket.attach(&reactor, 0);
         let (below, store) = (Box::new(SocketFilter::new(socket)), SessionStore::new());
-        let server = Server { config: &own, host: &peer, port };
+        let server = Server { detail: ChainDetail::Checks, ..Server::new(&own, &peer, port) };
         client.take_sessions(server, &store).unwrap();
         handshake::run(&mut client, below, server).await.err()
     });
@@ -139,11 +152,65 @@ fn judge_by_openssl(case: &Json, dir: &TempDir) -> Result<(), String> {
     let failed = failed.expect("nobody can sign for that");
     // The signature: "bad signature", or one of another kind than the key is.
     if failed.kind != NetErrorKind::SslConnectError || !failed.message.contains("signature") {
+        let report = failed.trust.as_ref().expect("a report of each refusal");
+        assert_eq!(report.refusal.as_ref(), Some(&failed.message));
+        let named = named_faults(report);
+        assert!(is_named(&named, &failed.message), "{}: {named:?}", failed.message);
         return Err(failed.message);
     }
     let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms;
     let verifier = Verifier::new(&config, algorithms, None).map_err(|e| e.message)?;
-    verifier.check_leaf(&leaf, &others, &host, &[], UnixTime::now()).map_err(|e| e.message)
+    verifier.check_leaf(&certs[0], &certs[1..], host, &[], UnixTime::now()).map_err(|e| e.message)
+}
+
+/// Returns whether the failed checks have the one of a message: OpenSSL's with its number, or that of names.
+fn is_named(failed: &[(Check, Option<i64>)], message: &str) -> bool {
+    let number = message.rsplit_once('(').and_then(|(_, rest)| rest.trim_end_matches(')').parse().ok());
+    match number.filter(|_| message.contains("verify result")) {
+        // An unspecified error: any check may have a limit of its own.
+        Some(UNSPECIFIED) => failed.iter().any(|(_, result)| *result == Some(UNSPECIFIED)),
+        Some(result) => failed.contains(&(Check::of_result(result), Some(result))),
+        None => failed.contains(&(Check::HostName, None)),
+    }
+}
+
+/// Returns the checks that a report calls failed, with their results.
+fn named_faults(report: &TrustReport) -> Vec<(Check, Option<i64>)> {
+    let failed = report.checks.iter().filter_map(|(check, outcome)| match outcome {
+        Outcome::Failed(failure) => Some((*check, failure.result)),
+        _ => None,
+    });
+    failed.collect()
+}
+
+/// The report of each chain that OpenSSL refuses names the check at which OpenSSL failed; that of an accepted
+/// chain names none. Two servers found no cipher for their keys, so that OpenSSL's client saw no chain.
+#[test]
+fn reports_name_the_check_that_openssl_failed_at() {
+    let (cases, table) = shared();
+    let expected = expected(&table);
+    let dir = TempDir::new("limbo").unwrap();
+    let (mut refused, mut faults) = (0, Vec::new());
+    for case in Json::parse(&cases).expect("JSON").items() {
+        let id = case["id"].text().unwrap();
+        let Some([_, openssl, words, ..]) = expected.get(id).map(Vec::as_slice) else { continue };
+        let (Ok((verifier, now)), Ok((certs, host))) = (verifier(case, &dir), presented(case)) else {
+            continue;
+        };
+        let report = verifier.report(Presented { certs: &certs, host, stapled: &[], now }, None, None);
+        let named = named_faults(&report);
+        if named.is_empty() != judge(case, &dir).is_ok() {
+            faults.push(format!("{id}: {named:?}, but {:?}", judge(case, &dir)));
+        }
+        if *openssl == "refuse" && words.contains("curl: (60)") {
+            refused += 1;
+            if !is_named(&named, words) {
+                faults.push(format!("{id}: {named:?} | {words}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} of {refused}:\n{}", faults.len(), faults.join("\n"));
+    assert!(refused > 50, "only {refused} refused");
 }
 
 /// Returns the cases and the expected results. Without the cases, the test is named as left out.

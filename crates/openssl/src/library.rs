@@ -658,7 +658,7 @@ impl Context {
     }
 
     /// Creates a connection that has not sent anything. `name` is sent to the server (SNI).
-    pub fn connect(self, name: Option<&str>, status: bool) -> Result<Connection, Failure> {
+    pub fn connect(self, name: Option<&str>) -> Result<Connection, Failure> {
         let f = self.f;
         f.forget_errors();
         let given = Box::<NewSessions>::default();
@@ -681,9 +681,7 @@ impl Context {
                 let name = c_text(name.as_bytes());
                 (f.ctrl)(connection.ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, 0, name.as_ptr().cast_mut().cast());
             }
-            if status {
-                (f.ctrl)(connection.ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, STATUS_TYPE_OCSP, null_mut());
-            }
+            (f.ctrl)(connection.ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_TYPE, STATUS_TYPE_OCSP, null_mut());
         }
         Ok(connection)
     }

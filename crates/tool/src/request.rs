@@ -333,6 +333,7 @@ pub struct Globals {
     pub watch: Option<Duration>,
     pub watch_json: bool,
     pub why: Option<WhyFormat>,
+    pub explain_cert: Option<WhyFormat>,
 }
 
 impl Globals {
@@ -383,6 +384,7 @@ impl Default for Globals {
             watch: None,
             watch_json: false,
             why: None,
+            explain_cert: None,
         }
     }
 }

@@ -333,6 +333,10 @@ impl Run {
         if let Some(format) = self.env.globals.why {
             why::print(&self.env, easy, format);
         }
+        // With --why they are among the reasons.
+        if let Some(format) = self.env.globals.explain_cert.filter(|_| self.env.globals.why.is_none()) {
+            why::print_certificates(&self.env, easy, format);
+        }
         self.count_moved(easy);
     }
 

@@ -7,25 +7,50 @@ use crate::request::{Request, WhyFormat};
 use crate::text::harmless_lines;
 use crate::writeout::asks_why;
 use std::rc::Rc;
+use warmwire::Reasons;
 
-/// Creates the handle of a transfer. It keeps its reasons if `--why` or `--write-out` shows them.
+/// Creates the handle of a transfer. It keeps its reasons if a flag or `--write-out` shows them.
 pub fn handle(env: &Env, request: &Request, callbacks: Rc<dyn Callbacks>) -> Easy {
     let easy = Easy::new(callbacks);
     let format = request.options.text(ToolOption::WriteOut);
-    easy.keep_reasons(env.globals.why.is_some() || format.is_some_and(asks_why));
+    let shown = env.globals.why.is_some() || format.is_some_and(asks_why);
+    easy.keep_reasons(match env.globals.explain_cert {
+        Some(_) => Reasons::Certificates,
+        None => shown.into(),
+    });
     easy
 }
 
 /// Prints the reasons of an ended transfer on standard error, in colours if that is a terminal.
 pub fn print(env: &Env, easy: &Easy, format: WhyFormat) {
     let Some(why) = easy.why() else { return };
-    let mut messages = env.messages.borrow_mut();
     match format {
-        WhyFormat::Json => messages.line(&why.json()),
-        WhyFormat::Text if env.stderr_is_terminal && env.globals.styled => {
-            messages.raw(&styled(&harmless_lines(why.to_string().as_bytes())));
-        }
-        WhyFormat::Text => messages.lines(why.to_string().as_bytes()),
+        WhyFormat::Json => env.messages.borrow_mut().line(&why.json()),
+        WhyFormat::Text => print_text(env, &why.to_string()),
+    }
+}
+
+/// Prints how the certificates of an ended transfer were checked.
+pub fn print_certificates(env: &Env, easy: &Easy, format: WhyFormat) {
+    let Some(why) = easy.why() else { return };
+    match format {
+        WhyFormat::Json => env.messages.borrow_mut().line(&why.certificates_json()),
+        WhyFormat::Text => match why.certificates() {
+            none if none.is_empty() => print_text(env, NO_CERTIFICATES),
+            text => print_text(env, &text),
+        },
+    }
+}
+
+/// The report of a transfer without a TLS handshake.
+const NO_CERTIFICATES: &str =
+    "  certificate none was checked: the transfer used no TLS, or a connection that was open\n";
+
+fn print_text(env: &Env, text: &str) {
+    let mut messages = env.messages.borrow_mut();
+    match env.stderr_is_terminal && env.globals.styled {
+        true => messages.raw(&styled(&harmless_lines(text.as_bytes()))),
+        false => messages.lines(text.as_bytes()),
     }
 }
 

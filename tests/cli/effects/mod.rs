@@ -6,6 +6,7 @@ mod bars;
 mod cache;
 mod cache_files;
 mod cache_ranges;
+mod certificates;
 mod checksum;
 mod connection;
 mod content_disposition;

@@ -31,7 +31,7 @@ impl Judge {
     }
 
     /// With the certificates that lie there.
-    fn of_folder(folder: PathBuf, more: &[&str]) -> Judge {
+    pub fn of_folder(folder: PathBuf, more: &[&str]) -> Judge {
         let mut child = Command::new("openssl")
             .args(["s_server", "-accept", "127.0.0.1:0", "-cert", "cert.pem", "-key", "key.pem", "-www"])
             .args(more)
@@ -50,17 +50,19 @@ impl Judge {
         Judge { child, address, folder }
     }
 
+    pub fn url(&self) -> String {
+        format!("https://{}/", self.address)
+    }
+
     pub fn ask(&self, words: &[&str]) -> Ran {
-        let url = format!("https://{}/", self.address);
-        curl_in(self.folder.clone(), &[words, &[&url]].concat())
+        curl_in(self.folder.clone(), &[words, &[&self.url()]].concat())
     }
 
     /// The server as an HTTPS proxy: each flag in its `--proxy-` form.
     fn ask_as_proxy(&self, words: &[&str]) -> Ran {
         let words: Vec<String> = words.iter().map(|word| word.replacen("--", "--proxy-", 1)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let proxy = format!("https://{}/", self.address);
-        curl_in(self.folder.clone(), &[&words[..], &["-x", &proxy, "http://origin.example/"]].concat())
+        curl_in(self.folder.clone(), &[&words[..], &["-x", &self.url(), "http://origin.example/"]].concat())
     }
 
     /// Returns the pages of both.
@@ -87,7 +89,7 @@ fn value<'p>(page: &'p str, name: &str) -> &'p str {
     line.and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim())
 }
 
-fn openssl(folder: &Path, line: &str) {
+pub fn openssl(folder: &Path, line: &str) {
     let done = Command::new("openssl")
         .args(line.split(' '))
         .current_dir(folder)

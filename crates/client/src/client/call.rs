@@ -17,7 +17,7 @@ use super::head::Head;
 use super::multipart::Form;
 use super::timings::Timings;
 use crate::transfers::{Choices, Upload};
-use crate::{AccessPolicy, PlainValue, Url, Why};
+use crate::{AccessPolicy, PlainValue, Reasons, Url, Why};
 
 /// A command for the driver.
 pub(super) enum Order {
@@ -43,7 +43,7 @@ impl Order {
 /// A transfer that is ready to start.
 pub(super) struct Prepared {
     pub stall_limit: Option<Duration>,
-    pub explain: bool,
+    pub explain: Reasons,
     pub choices: Choices,
     pub access_policy: Option<AccessPolicy>,
     pub url: Url,

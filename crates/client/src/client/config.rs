@@ -528,8 +528,8 @@ macro_rules! client_settings {
 
             /// Keeps the reasons of each transfer: [`Response::why`](crate::Response::why) and
             /// [`Error::why`](crate::Error::why) return them.
-            pub fn explain(mut self, on: bool) -> Self {
-                self.config.options.explain = Some(on);
+            pub fn explain(mut self, reasons: impl Into<crate::Reasons>) -> Self {
+                self.config.options.explain = Some(reasons.into());
                 self
             }
 

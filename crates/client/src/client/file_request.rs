@@ -50,7 +50,7 @@ impl FileRequest {
         set(easy, O::Url, Value::Text(url.to_vec()))?;
         easy.0.state().settings.borrow_mut().set_choices(&self.options.choices);
         easy.set_access_policy(self.options.access_policy.clone());
-        easy.keep_reasons(self.options.explain.unwrap_or(false));
+        easy.keep_reasons(self.options.explain.unwrap_or_default());
         easy.set_share(self.share.clone());
         Ok(())
     }

@@ -47,7 +47,7 @@ macro_rules! file_settings {
             $face
             scope { $(#[doc = $scope])? }
             explain {
-                /// Sets whether the reasons of each request are kept, in place of the setting of the client.
+                /// Sets whether and which reasons of each request are kept, in place of the client's setting.
                 /// The result has them; those of a failure are in [`Error::why`](crate::Error::why).
             }
             option {

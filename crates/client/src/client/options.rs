@@ -5,7 +5,7 @@ use std::time::Duration;
 use tables::EasyOption;
 
 use crate::transfers::Choices;
-use crate::{AccessPolicy, PlainValue};
+use crate::{AccessPolicy, PlainValue, Reasons};
 
 /// Default limit of buffered body; beyond it the sender has to wait.
 pub(super) const WINDOW: usize = 128 * 1024;
@@ -17,8 +17,8 @@ pub(crate) struct Options {
     pub window: Option<usize>,
     /// How long a transfer may move no byte.
     pub read_timeout: Option<Duration>,
-    /// Whether the reasons of a transfer are kept.
-    pub explain: Option<bool>,
+    /// Which reasons of a transfer are kept.
+    pub explain: Option<Reasons>,
     /// Those of the client; of a request only the priority.
     pub choices: Choices,
     pub access_policy: Option<AccessPolicy>,

@@ -241,7 +241,7 @@ impl Request {
             upload,
             window: window.unwrap_or(WINDOW).min(usize::MAX - 1),
             stall_limit: read_timeout,
-            explain: explain.unwrap_or(false),
+            explain: explain.unwrap_or_default(),
             choices,
             access_policy,
         };
@@ -404,8 +404,8 @@ macro_rules! common_settings {
             }
 
             $(#[$explain])*
-            pub fn explain(self, on: bool) -> Self {
-                self.with_request(|request| request.options.explain = Some(on))
+            pub fn explain(self, reasons: impl Into<crate::Reasons>) -> Self {
+                self.with_request(|request| request.options.explain = Some(reasons.into()))
             }
 
             $(#[$option])*
@@ -432,7 +432,7 @@ macro_rules! request_settings {
             $builder
             scope {}
             explain {
-                /// Sets whether the reasons of the transfer are kept:
+                /// Sets which reasons of the transfer are kept, or by `true` and `false` whether any are:
                 /// [`Response::why`](crate::Response::why) and [`Error::why`](crate::Error::why) return them.
             }
             option {

@@ -6,7 +6,7 @@ use engine::Choices;
 use tables::EasyOption;
 
 use super::data::{Sink, Upload};
-use crate::{AccessPolicy, Value};
+use crate::{AccessPolicy, Reasons, Value};
 
 /// A transfer to start.
 pub struct Request {
@@ -22,8 +22,8 @@ pub struct Request {
     pub reports_connection: bool,
     /// How long a connected transfer may move no byte; `None` is no limit.
     pub stall_limit: Option<Duration>,
-    /// Whether the reasons of the transfer are kept.
-    pub explain: bool,
+    /// Which reasons of the transfer are kept.
+    pub explain: Reasons,
     /// The TLS library, and proxies by scheme.
     pub choices: Choices,
     /// The policy that it must satisfy, beside that of the process.

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::net::IpAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::connect::RaceEvent;
 use net::resolver::{QuestionAnswer, is_in_hosts_file};
 use net::tls::x509::Certificate;
-use net::tls::{CaSource, TlsConfig, TlsInfo, certinfo};
+use net::tls::{CaSource, TlsConfig, TlsInfo, TrustReport, certinfo};
 use net::{About, AcquireRequest, AnyConnection, Connection, Granted, HashedKey, NetError, Pool};
 use runtime::{SendLimits, Socket};
 use tables::constant::{
@@ -31,7 +32,8 @@ use crate::outputs::{self, Output, archives, log, report};
 use crate::stores::now as wall_clock;
 use crate::why::connection::{Closings, Facts, reason};
 use crate::why::event::{
-    CloseReason, Event, NameSource, Named, Opened, Past, Proxied, ProxyDropped, Refused, Reused, Secured,
+    CertificateExpiry, CloseReason, Event, NameSource, Named, Opened, Past, Proxied, ProxyDropped, Refused,
+    Reused, Secured,
 };
 use crate::why::{Heads, MIN_TEXT, Outcome, Request, spans};
 
@@ -479,7 +481,6 @@ impl Connector {
     /// Records the outcome of a TLS handshake.
     pub(super) fn explain_tls(&self, config: Option<&TlsConfig>, host: &str, tls: &TlsInfo) {
         self.easy.explain(|| {
-            let not_after = tls.peer_cert.as_deref().and_then(Certificate::parse).map(|own| own.not_after);
             Event::Secured(Secured {
                 host: host.to_owned(),
                 version: tls.version,
@@ -491,14 +492,27 @@ impl Connector {
                 alpn: tls.alpn.clone(),
                 verified: tls.verify_result == 0 && self.on(O::SslVerifyPeer) && self.on(O::SslVerifyHost),
                 trusted: config.map(trusted).unwrap_or_default(),
-                expires_in: not_after.map(|end| end - wall_clock()),
+                expiry: tls.expiry.as_ref().map(|expiry| CertificateExpiry {
+                    left: expiry.not_after - wall_clock(),
+                    lifetime: expiry.lifetime,
+                    authority: expiry.authority.clone(),
+                }),
             })
         });
+        self.explain_checks(host, tls.trust.as_ref());
+    }
+
+    /// Records a report about certificates.
+    fn explain_checks(&self, host: &str, report: Option<&Arc<TrustReport>>) {
+        if let Some(report) = report {
+            self.easy.explain(|| Event::CertificateChecks { host: host.to_owned(), report: report.clone() });
+        }
     }
 
     /// Records why the server's certificate was refused.
     #[cold]
     pub(super) fn explain_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
+        self.explain_checks(host, error.trust.as_ref());
         let Some(certificate) = error.refused.as_deref().and_then(Certificate::parse) else { return };
         self.easy.explain(|| {
             Event::Refused(Refused {

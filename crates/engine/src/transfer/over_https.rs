@@ -62,7 +62,7 @@ impl OverHttps {
         let collector = Rc::new(Collector { outer, heads, body: RefCell::default() });
         let easy = Easy::new(Rc::new(ReplyCallbacks(collector.clone())));
         *easy.0.settings.borrow_mut() = self.settings(message)?;
-        easy.keep_reasons(self.asking.why.is_on());
+        easy.keep_reasons(self.asking.why.reasons());
         easy.0.begin_within(&self.multi, &self.asking);
         Ok((Inner(easy), collector))
     }

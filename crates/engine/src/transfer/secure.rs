@@ -12,7 +12,7 @@ use net::filter::SocketFilter;
 use net::filter::open::Transport;
 use net::tls::backend::Handshake;
 use net::tls::ech::outer_name;
-use net::tls::handshake::{Server, Tls, run};
+use net::tls::handshake::{ChainDetail, Server, Tls, run};
 use net::tls::{Capability, Early, Ech, Late, PeerSessions, TlsConfig, TlsInfo};
 use net::{Filter, LayerError, NetError, NetErrorKind, SessionStore};
 use runtime::boxed;
@@ -75,7 +75,7 @@ impl Connector {
         let won = raced?;
         self.note_connected(won.connected_at, &won.endpoints);
         self.note_established(plan);
-        let server = Server { config: &won.tls, host: peer.0, port: peer.1 };
+        let server = self.server(&won.tls, peer);
         let mut handshake = won.handshake;
         let outcome = handshake.finish(server).await;
         let filter = self.settle(*handshake, server, outcome)?;
@@ -84,6 +84,11 @@ impl Connector {
             self.note_tls(tls);
         }
         Ok((filter, won.endpoints, won.private))
+    }
+
+    /// Returns the server of a handshake, with what the transfer's reasons report about its certificates.
+    fn server<'a>(&self, config: &'a Arc<TlsConfig>, (host, port): (&'a str, u16)) -> Server<'a> {
+        Server { config, host, port, detail: self.easy.why.chain_detail() }
     }
 
     /// Runs the handshake of a candidate until the server has answered.
@@ -96,7 +101,7 @@ impl Connector {
         let tls = &self.settled(tls, peer, connected.endpoints.remote).map_err(LayerError::Final)?;
         let Connected { socket, endpoints, private, connected_at } = connected;
         let below = Box::new(SocketFilter::new(socket));
-        let server = Server { config: tls, host: peer.0, port: peer.1 };
+        let server = self.server(tls, peer);
         let handshake = Handshake::prepare(tls, self.multi.runtime.reactor());
         let mut handshake = Box::new(handshake.map_err(LayerError::Final)?);
         let take = || {
@@ -137,7 +142,7 @@ impl Connector {
             return Ok(below);
         }
         let config = &self.settled(config, (host, port), None)?;
-        let server = Server { config, host, port };
+        let server = self.server(config, (host, port));
         let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
         self.show_context(config, &handshake)?;
         let take = || {
@@ -178,6 +183,7 @@ impl Connector {
                 .is_some_and(|tls| tls.ech.is_none() && tls.backend.supports(Capability::EarlyData))
             && !self.on(O::ConnectOnly)
             && !self.easy.ahead.get()
+            && self.easy.why.chain_detail() != ChainDetail::Checks
     }
 
     /// Whether it will: then the race between addresses ends when one is connected, since nothing that is
@@ -197,7 +203,7 @@ impl Connector {
     ) -> Result<Box<dyn Filter>> {
         let peer = (&*plan.key.origin.host, plan.key.origin.port);
         if self.will_send_early(plan, config) {
-            let server = Server { config, host: peer.0, port: peer.1 };
+            let server = self.server(config, peer);
             let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
             let take = || handshake.take_sessions(server, &self.sessions());
             self.locked(LockData::SslSession, take)?;
@@ -274,12 +280,13 @@ impl Connector {
     pub(super) fn take_sessions(
         &self,
         config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
+        peer: (&str, u16),
         sessions: &SessionStore,
     ) -> std::result::Result<Arc<PeerSessions>, NetError> {
-        self.note_session(Server { config, host, port }, sessions);
+        let server = self.server(config, peer);
+        self.note_session(server, sessions);
         let unverified = |e: NetError| e.with_verify_result(net::tls::verdict::UNSPECIFIED);
-        let begin = || sessions.begin(config, host, port).map_err(unverified);
+        let begin = || sessions.begin(server).map_err(unverified);
         self.locked(LockData::SslSession, begin)
     }
 

@@ -1,15 +1,18 @@
 //! Decisions as values: the events of a transfer's record. No value contains a secret.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use net::Refusal;
 use net::connection_key::Origin;
+use net::tls::TrustReport;
 pub use runtime::SendLimits;
 pub use wire::cookie::Withheld;
 use wire::policy;
 
 use super::difference::Term;
+pub use super::expiry::CertificateExpiry;
 
 /// A decision, or a fact on which later ones depend.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +45,8 @@ pub enum Event {
     Secured(Secured),
     /// The server's certificate was refused.
     Refused(Refused),
+    /// Each check of the certificates of a server, or of a proxy.
+    CertificateChecks { host: String, report: Arc<TrustReport> },
     /// A policy refused the transfer, an alternative service, or an address that was to be connected to.
     Denied { refusal: policy::Refusal, address: Option<SocketAddr> },
     /// The version of HTTP on a new connection.
@@ -254,8 +259,8 @@ pub struct Secured {
     pub verified: bool,
     /// The files and options with the trusted certificates.
     pub trusted: String,
-    /// Seconds until the server's certificate expires, negative if it has expired.
-    pub expires_in: Option<i64>,
+    /// The certificate of the chain that expires first.
+    pub expiry: Option<CertificateExpiry>,
 }
 
 /// A server's certificate that was refused.

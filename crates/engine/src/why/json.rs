@@ -7,10 +7,11 @@ use wire::json::Writer;
 use wire::policy;
 
 use super::event::{
-    CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
-    ProxyDropped, Refused, ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
+    CacheStep, CertificateExpiry, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne,
+    Opened, Proxied, ProxyDropped, Refused, ReplayReason, Reused, Secured, SendLimits, VersionReason,
+    Withheld,
 };
-use super::{Outcome, Record, Request, story};
+use super::{Outcome, Record, Request, certificates, story};
 use net::{Eviction, NoneFromBroker, Refusal};
 
 /// Writes the object, in one line.
@@ -35,6 +36,17 @@ pub fn requests(record: &Record) -> String {
     json.array(|json| {
         for one in &record.requests {
             json.object(|json| facts(json, one));
+        }
+    });
+    json.into_string()
+}
+
+/// Writes an array of the reports about certificates.
+pub fn certificates(record: &Record) -> String {
+    let mut json = Writer::default();
+    json.array(|json| {
+        for (host, report) in record.reports() {
+            json.object(|json| certificates::json(json, host, report));
         }
     });
     json.into_string()
@@ -95,11 +107,7 @@ pub fn facts(json: &mut Writer, request: &Request) {
 pub fn event(json: &mut Writer, event: &Event) {
     json.key("event").text(kind(event));
     match event {
-        Event::Proxied(Proxied { proxy, by, tunnel }) => {
-            json.key("proxy").text(proxy);
-            json.key("by").text(by);
-            json.key("tunnel").boolean(*tunnel);
-        }
+        Event::Proxied(proxied) => proxy(json, proxied),
         Event::Unproxied { by } | Event::Direct { by } => json.key("by").text(by),
         Event::ProxyDropped { proxy, why } => dropped(json, proxy, why),
         Event::Reused(reused) => reuse(json, reused),
@@ -121,6 +129,7 @@ pub fn event(json: &mut Writer, event: &Event) {
         }
         Event::Secured(secured) => tls(json, secured),
         Event::Refused(refused) => certificate(json, refused),
+        Event::CertificateChecks { host, report } => certificates::json(json, host, report),
         Event::Denied { refusal, address } => denial(json, refusal, *address),
         Event::Version { version, why } => {
             json.key("version").text(version);
@@ -153,6 +162,12 @@ pub fn event(json: &mut Writer, event: &Event) {
     }
 }
 
+fn proxy(json: &mut Writer, Proxied { proxy, by, tunnel }: &Proxied) {
+    json.key("proxy").text(proxy);
+    json.key("by").text(by);
+    json.key("tunnel").boolean(*tunnel);
+}
+
 fn dropped(json: &mut Writer, proxy: &str, why: &ProxyDropped) {
     json.key("proxy").text(proxy);
     match why {
@@ -177,6 +192,7 @@ fn kind(event: &Event) -> &'static str {
         Event::Reached { .. } => "address-connected",
         Event::Secured(_) => "tls",
         Event::Refused(_) => "certificate-refused",
+        Event::CertificateChecks { .. } => "certificate-checks",
         Event::Denied { .. } => "policy-refused",
         Event::Version { .. } => "http-version",
         Event::Redirected { .. } => "redirect",
@@ -345,8 +361,11 @@ fn tls(json: &mut Writer, secured: &Secured) {
     }
     json.key("verified").boolean(secured.verified);
     json.key("trusted").text(&secured.trusted);
-    if let Some(left) = secured.expires_in {
+    if let Some(CertificateExpiry { left, authority, .. }) = &secured.expiry {
         json.key("certificate_expires_in_s").number(left);
+        if let Some(authority) = authority {
+            json.key("certificate_expiring").text(authority);
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 //! `event` has the decisions as values, `difference` compares the keys of two connections, `connection`
 //! decides why a connection was new, `spans` divides the time. `story` and `json` write a record out.
 
+pub mod certificates;
 pub mod connection;
 pub mod difference;
 pub mod event;
+pub mod expiry;
 pub mod json;
 pub mod spans;
 pub mod story;
@@ -19,6 +21,8 @@ use std::hint::cold_path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use net::tls::TrustReport;
+use net::tls::handshake::ChainDetail;
 use runtime::cell::RefCell;
 use tables::Code;
 use wire::policy::Refusal;
@@ -50,6 +54,28 @@ struct Kept {
     session_known: bool,
     /// The next connection is one more beside others, on which files take turns.
     in_turns: bool,
+    /// Each check of certificates is recorded.
+    checks: bool,
+}
+
+/// Which reasons of a transfer are kept. `true` is [`Decisions`](Reasons::Decisions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Reasons {
+    /// None, unless an output of the process needs them.
+    #[default]
+    Off,
+    /// Decisions of the transfer.
+    Decisions,
+    /// Decisions, and each check of the certificates of servers and proxies. A TLS session is not resumed
+    /// then, because its server would send no certificates.
+    Certificates,
+}
+
+impl From<bool> for Reasons {
+    fn from(on: bool) -> Reasons {
+        if on { Reasons::Decisions } else { Reasons::Off }
+    }
 }
 
 /// The heads of a transfer.
@@ -143,10 +169,32 @@ impl Why {
     }
 
     /// Starts or stops to record decisions.
-    pub fn keep(&self, on: bool) {
+    pub fn keep(&self, reasons: Reasons) {
+        let on = reasons != Reasons::Off;
         if on != self.is_on() {
             let old = self.0.replace(on.then(Box::default));
             drop(old);
+        }
+        if let Some(kept) = self.0.borrow_mut().as_deref_mut() {
+            kept.checks = reasons == Reasons::Certificates;
+        }
+    }
+
+    /// Returns what is recorded.
+    pub fn reasons(&self) -> Reasons {
+        match self.0.borrow().as_deref() {
+            None => Reasons::Off,
+            Some(Kept { checks: true, .. }) => Reasons::Certificates,
+            Some(_) => Reasons::Decisions,
+        }
+    }
+
+    /// Returns how much a handshake reports about certificates.
+    pub fn chain_detail(&self) -> ChainDetail {
+        match self.reasons() {
+            Reasons::Off => ChainDetail::Leaf,
+            Reasons::Decisions => ChainDetail::Expiry,
+            Reasons::Certificates => ChainDetail::Checks,
         }
     }
 
@@ -316,6 +364,14 @@ impl Record {
         })
     }
 
+    /// Returns the reports about certificates with the hosts that they are of.
+    fn reports(&self) -> impl Iterator<Item = (&str, &TrustReport)> {
+        self.events.iter().filter_map(|(_, event)| match event {
+            Event::CertificateChecks { host, report } => Some((&**host, &**report)),
+            _ => None,
+        })
+    }
+
     /// Returns the record of a transfer that was started at `at`.
     #[cfg(test)]
     pub fn of_test(at: Instant, events: Vec<(Duration, Event)>, requests: Vec<Request>) -> Record {
@@ -330,6 +386,16 @@ impl Record {
     /// Returns the story of the transfer for a person, a line for each decision.
     pub fn text(&self) -> String {
         story::text(self)
+    }
+
+    /// Returns the reports about the certificates of servers and proxies alone.
+    pub fn certificates(&self) -> String {
+        story::certificates(self)
+    }
+
+    /// Returns these reports as one JSON array.
+    pub fn certificates_json(&self) -> String {
+        json::certificates(self)
     }
 
     /// Returns the record as one JSON object.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use net::tls::TrustReport;
 use net::{Eviction, NoneFromBroker, Refusal};
 use tables::Code;
 use wire::policy;
@@ -12,13 +13,10 @@ use super::event::{
     CacheStep, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Opened, Proxied,
     ProxyDropped, Refused, ReplayReason, Reused, Secured, SendLimits, VersionReason, Withheld,
 };
-use super::{Record, Request};
+use super::{Record, Request, certificates};
 
 /// Most names in one line.
 const MAX_NAMES: usize = 8;
-/// A certificate that expires within this time is mentioned, in seconds.
-pub const EXPIRES_SOON: i64 = 30 * 24 * 3600;
-
 /// Writes the story.
 pub fn text(record: &Record) -> String {
     let mut out = String::new();
@@ -43,6 +41,15 @@ pub fn text(record: &Record) -> String {
         line_into(&mut out, "time", &time(request));
     }
     end(&mut out, record);
+    out
+}
+
+/// Writes the reports about certificates alone.
+pub fn certificates(record: &Record) -> String {
+    let mut out = String::new();
+    for (host, report) in record.reports() {
+        certificates::lines(host, report).iter().for_each(|(label, line)| line_into(&mut out, label, line));
+    }
     out
 }
 
@@ -129,6 +136,7 @@ fn lines(
             one("address", format!("{address} failed after {}: {error}", since(attempts, address, at)))
         }
         Event::Named(Named { source: NameSource::Written, addresses: 0, .. }) => Vec::new(),
+        Event::CertificateChecks { host, report } => certificates::lines(host, report),
         event => vec![described(event)],
     }
 }
@@ -181,6 +189,7 @@ fn described(event: &Event) -> (&'static str, String) {
         Event::Unreachable { address, error } => ("address", format!("{address}: {error}")),
         Event::Secured(secured) => ("tls", tls(secured)),
         Event::Refused(refused) => ("tls", certificate(refused)),
+        Event::CertificateChecks { host, report } => ("tls", checks(host, report)),
         Event::Denied { refusal, .. } => ("policy", denial(refusal)),
         Event::Version { version, why } => ("version", format!("{version}: {}", version_reason(*why))),
         Event::Redirected { status, to } => ("redirect", format!("{status} to {to}")),
@@ -365,7 +374,7 @@ fn name(Named { host, record, addresses, source, servers, took }: &Named) -> Str
 }
 
 fn tls(secured: &Secured) -> String {
-    let Secured { host, version, cipher, group, verified, trusted, expires_in, .. } = secured;
+    let Secured { host, version, cipher, group, verified, trusted, expiry, .. } = secured;
     let with = if group.is_empty() { "" } else { ", " };
     let kind = match secured {
         Secured { resumed: true, .. } => "a resumed session",
@@ -378,12 +387,19 @@ fn tls(secured: &Secured) -> String {
         true => format!("certificate verified against {trusted}"),
         false => "certificate NOT verified".to_owned(),
     };
-    let end = match expires_in {
-        Some(..0) => ", it has expired".to_owned(),
-        Some(left @ ..EXPIRES_SOON) => format!(", it expires in {} days", left / 86_400),
-        _ => String::new(),
+    let end = match expiry.as_ref().and_then(|expiry| Some((&expiry.authority, expiry.notice()?))) {
+        None => String::new(),
+        Some((None, notice)) => format!(", it {notice}"),
+        Some((Some(authority), notice)) => format!(", that of its authority ({authority}) {notice}"),
     };
     format!("{host}: {version}{with}{group}, {cipher}, {kind}; {check}{end}")
+}
+
+/// Returns the verdict and the failed checks in one line.
+fn checks(host: &str, report: &TrustReport) -> String {
+    let lines = certificates::lines(host, report).into_iter();
+    let shown = lines.filter(|(label, _)| matches!(*label, "certificate" | "failed" | "ignored"));
+    shown.map(|(_, text)| text).collect::<Vec<_>>().join("; ")
 }
 
 fn certificate(Refused { host, subject, issuer, why, trusted }: &Refused) -> String {

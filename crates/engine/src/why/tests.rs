@@ -55,7 +55,7 @@ fn secured() -> Event {
         alpn: Some("h2".to_owned()),
         verified: true,
         trusted: "/certs.pem".to_owned(),
-        expires_in: Some(5 * 86_400),
+        expiry: Some(CertificateExpiry { left: 5 * 86_400, lifetime: 90 * 86_400, authority: None }),
     })
 }
 

@@ -258,7 +258,7 @@ fn an_upload_waits_for_a_window_that_is_shut() {
         talk.hold()
     });
     let (easy, app) = put(&peer, 500_000);
-    easy.state().why.keep(true);
+    easy.state().why.keep(true.into());
     assert_eq!(easy.perform(), Code::Ok, "{}", message(&easy));
     assert_eq!(&app.body.borrow()[..], b"500000");
     let events = easy.state().why.read(|record| record.events.clone()).expect("the reasons are kept");

@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use quinn_proto::{ConnectionError, Event};
 use runtime::{Reactor, Socket};
-use rustls::client::Resumption;
 
 use super::qlog::Log;
 use super::tls::{HandshakeFacts, Hello};
@@ -116,11 +115,7 @@ pub struct Handshake {
 
 impl Handshake {
     fn hello(&self, early: bool) -> Arc<Hello> {
-        let resumption = match self.tls.resumes() {
-            true => Resumption::store(self.sessions.clone()),
-            false => Resumption::disabled(),
-        };
-        Arc::new(Hello::new(self.sessions.built.for_one(&self.tls.alpn, resumption, early)))
+        Arc::new(Hello::new(self.sessions.client_config(&self.tls.alpn, early)))
     }
 
     /// Returns the expected TLS parameters of a handshake in progress.
@@ -142,7 +137,7 @@ impl Handshake {
             return self.expected();
         };
         sessions.agreed(alpn.as_deref());
-        TlsInfo {
+        let info = TlsInfo {
             version: "TLSv1.3",
             cipher,
             group,
@@ -157,7 +152,8 @@ impl Handshake {
             sessions: Some(sessions.store().clone()),
             peer_cert: certs.first().map(|leaf| sessions.leaf(leaf)),
             ..TlsInfo::default()
-        }
+        };
+        sessions.describe_chain(info, &certs)
     }
 
     /// Converts a failure. A server that has answered would answer the same from another address. If we ended

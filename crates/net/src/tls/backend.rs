@@ -172,7 +172,7 @@ mod tests {
     fn a_step_out_of_order_is_an_error() {
         for backend in backends() {
             let (config, mut handshake) = client(backend.clone());
-            let server = Server { config: &config, host: "localhost", port: 443 };
+            let server = Server::new(&config, "localhost", 443);
             let Poll::Ready(finished) =
                 pin!(handshake.finish(server)).poll(&mut Context::from_waker(Waker::noop()))
             else {
@@ -188,7 +188,7 @@ mod tests {
     fn early_data_needs_a_library_that_sends_it() {
         for backend in backends() {
             let (config, mut handshake) = client(backend.clone());
-            let server = Server { config: &config, host: "localhost", port: 443 };
+            let server = Server::new(&config, "localhost", 443);
             handshake.take_sessions(server, &SessionStore::new()).unwrap();
             assert_eq!(handshake.early(&config), None, "{backend:?}: no session");
             assert_eq!(handshake.context().is_some(), *backend == Backend::SYSTEM);

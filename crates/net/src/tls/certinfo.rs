@@ -58,6 +58,62 @@ pub fn date(seconds: i64) -> String {
     format!("{month} {day:2} {:02}:{:02}:{:02} {year} GMT", time / 3600, time / 60 % 60, time % 60)
 }
 
+/// The properties of a certificate that reports show, in OpenSSL's words.
+pub(super) struct Described {
+    pub serial: String,
+    pub key: String,
+    pub signed_with: String,
+    pub names: Vec<String>,
+    pub key_usage: Option<String>,
+    pub extended_key_usage: Option<String>,
+    /// The subtrees of nameConstraints.
+    pub permitted: Vec<String>,
+    pub excluded: Vec<String>,
+}
+
+impl Described {
+    pub fn of(c: &Certificate<'_>) -> Described {
+        let names = c.extension(x509::SUBJECT_ALT_NAME).and_then(|value| Reader::new(value).sequence());
+        let constraints = c.extension(x509::NAME_CONSTRAINTS).and_then(|v| Reader::new(v).sequence());
+        let subtrees = |list: Option<&[u8]>| list.map(subtrees).unwrap_or_default();
+        let (permitted, excluded) = match constraints {
+            Some(mut r) => (subtrees(r.optional(der::context(0))), subtrees(r.optional(der::context(1)))),
+            None => (Vec::new(), Vec::new()),
+        };
+        Described {
+            serial: serial(c.serial),
+            key: oids::long_name(c.key_oid()),
+            signed_with: oids::long_name(c.signature_oid()),
+            names: names.map(name_list).unwrap_or_default().iter().map(|name| printable(name)).collect(),
+            key_usage: c.extension(x509::KEY_USAGE).and_then(key_usage),
+            extended_key_usage: c.extension(x509::EXT_KEY_USAGE).and_then(ext_key_usage),
+            permitted,
+            excluded,
+        }
+    }
+}
+
+/// Formats the base names of subtrees. A subtree of addresses has its mask behind the address.
+fn subtrees(list: &[u8]) -> Vec<String> {
+    let mut list = Reader::new(list);
+    let mut out = Vec::new();
+    while let Some(base) = list.sequence().and_then(|mut tree| tree.value()) {
+        out.push(match base.tag {
+            0x87 if base.body.len() == 8 || base.body.len() == 32 => {
+                let (network, mask) = base.body.split_at(base.body.len() / 2);
+                format!("{}/{}", address(network), address(mask).trim_start_matches("IP Address:"))
+            }
+            _ => printable(&general_names(Reader::new(base.whole))),
+        });
+    }
+    out
+}
+
+/// Replaces control characters, which would change the lines of a report.
+fn printable(text: &str) -> String {
+    text.replace(char::is_control, "?")
+}
+
 fn lines(c: &Certificate<'_>) -> Vec<String> {
     let mut out = vec![
         format!("Subject:{}", name(c.subject)),
@@ -320,7 +376,11 @@ fn policies(value: &[u8]) -> Option<String> {
     Some(out.join("\n"))
 }
 
-fn general_names(mut list: Reader<'_>) -> String {
+fn general_names(list: Reader<'_>) -> String {
+    name_list(list).join(", ")
+}
+
+fn name_list(mut list: Reader<'_>) -> Vec<String> {
     let mut out = Vec::new();
     while let Some(v) = list.value() {
         let text = String::from_utf8_lossy(v.body);
@@ -338,7 +398,7 @@ fn general_names(mut list: Reader<'_>) -> String {
             _ => "othername:<unsupported>".into(),
         });
     }
-    out.join(", ")
+    out
 }
 
 /// Formats a Name as X509_NAME_oneline does: `/C=SE/O=Org`.

@@ -5,6 +5,7 @@
 //! down, name constraints. webpki gets an accepted chain and may still refuse it (`veto`).
 
 use super::anchors::Anchors;
+use super::checks::{Check, Fault};
 use super::constraints;
 use super::crl::{self, Crl};
 use super::path::Ends;
@@ -13,6 +14,12 @@ use super::signatures::Signatures;
 use super::verdict::*;
 use super::{strength, veto};
 use rustls::pki_types::{CertificateDer, SignatureVerificationAlgorithm, UnixTime};
+
+/// A chain, from the leaf up as far as it was built, and the first check that failed.
+pub struct JudgedChain<'a> {
+    pub chain: Vec<Profile<'a>>,
+    pub fault: Option<(Check, Fault)>,
+}
 
 /// The rules for a chain.
 pub struct Judge<'a> {
@@ -24,74 +31,101 @@ pub struct Judge<'a> {
     pub now: UnixTime,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
     pub fn verify(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> VerifyResult {
-        self.walk(leaf, others).err().unwrap_or(OK)
+        self.judge(leaf, others).fault.map_or(OK, |(_, fault)| fault.result)
     }
 
-    fn walk(&self, leaf: &[u8], others: &[CertificateDer<'_>]) -> Result<(), VerifyResult> {
-        let now = i64::try_from(self.now.as_secs()).unwrap_or(i64::MAX);
-        let leaf = Profile::parse(leaf).ok_or(UNSPECIFIED)?;
-        let others = others.iter().filter_map(|c| Profile::parse(c)).collect();
-        let signatures = Signatures::new(self.algorithms);
-        good(strength::of_leaf(&leaf))?;
-        let chain = Ends { anchors: self.anchors, partial: self.partial, now }.build(leaf, others)?;
-        good(extensions(&chain))?;
-        good(strength::of_chain(&chain))?;
-        if !self.crls.is_empty() {
-            good(crl::check(self.crls, &chain, &signatures, now))?;
+    /// Builds and checks the chain of a server that sent these certificates.
+    pub fn judge<'c>(&self, leaf: &'c [u8], others: &'c [CertificateDer<'_>]) -> JudgedChain<'c>
+    where
+        'a: 'c,
+    {
+        let failed = |chain, check, fault| JudgedChain { chain, fault: Some((check, fault)) };
+        let Some(leaf) = Profile::parse(leaf) else {
+            return failed(Vec::new(), Check::Encoding, Fault::of(0, UNSPECIFIED));
+        };
+        if let Err(fault) = strength::of_leaf(&leaf) {
+            return failed(vec![leaf], Check::LeafKey, fault);
         }
-        good(signatures_and_dates(&chain, &signatures, now))?;
-        good(constraints::check(&chain))?;
-        good(veto::ask(&chain, &signatures, self.now))
+        match self.path(leaf, others) {
+            Err((chain, result)) => {
+                let last = chain.len().saturating_sub(1);
+                failed(chain, Check::Anchor, Fault::of(last, result))
+            }
+            Ok(chain) => {
+                let fault = self.first_fault(&chain).err();
+                JudgedChain { chain, fault }
+            }
+        }
     }
-}
 
-fn good(result: VerifyResult) -> Result<(), VerifyResult> {
-    if result == OK { Ok(()) } else { Err(result) }
+    /// Builds the chain from the leaf to an anchor, without checking it. An error has the part that could be
+    /// built.
+    pub fn path<'c>(
+        &self,
+        leaf: Profile<'c>,
+        others: &'c [CertificateDer<'_>],
+    ) -> Result<Vec<Profile<'c>>, (Vec<Profile<'c>>, VerifyResult)>
+    where
+        'a: 'c,
+    {
+        let others = others.iter().filter_map(|c| Profile::parse(c)).collect();
+        let ends: Ends<'c> = Ends { anchors: self.anchors, partial: self.partial, now: self.seconds() };
+        ends.build(leaf, others)
+    }
+
+    fn first_fault(&self, chain: &[Profile<'_>]) -> Result<(), (Check, Fault)> {
+        let by = |check| move |fault| (check, fault);
+        let (signatures, now) = (Signatures::new(self.algorithms), self.seconds());
+        extensions(chain).map_err(by(Check::Extensions))?;
+        strength::of_chain(chain).map_err(by(Check::ChainKeys))?;
+        if !self.crls.is_empty() {
+            crl::check(self.crls, chain, &signatures, now).map_err(by(Check::RevocationLists))?;
+        }
+        signatures_and_dates(chain, &signatures, now).map_err(by(Check::SignaturesAndDates))?;
+        constraints::check(chain).map_err(by(Check::NameConstraints))?;
+        match veto::ask(chain, &signatures, self.now) {
+            OK => Ok(()),
+            result => Err((Check::SecondOpinion, Fault { at: None, result })),
+        }
+    }
+
+    fn seconds(&self) -> i64 {
+        i64::try_from(self.now.as_secs()).unwrap_or(i64::MAX)
+    }
 }
 
 /// Checks purposes, authorities and the path lengths below them.
-fn extensions(chain: &[Profile<'_>]) -> VerifyResult {
+fn extensions(chain: &[Profile<'_>]) -> Result<(), Fault> {
     let mut below = 0;
     for (i, cert) in chain.iter().enumerate() {
-        if !cert.is_sound {
-            return INVALID_EXTENSION;
-        }
-        if cert.has_unknown_critical {
-            return CRITICAL_EXTENSION;
-        }
-        if cert.is_proxy {
-            return PROXY_CERTIFICATE;
-        }
-        if i > 0 && !cert.is_authority(i + 1 == chain.len()) {
-            return INVALID_CA;
-        }
-        if !cert.is_for_servers(i == 0) {
-            return WRONG_PURPOSE;
-        }
-        if i > 1 && cert.path_length.is_some_and(|limit| below > limit as usize) {
-            return PATH_LENGTH;
-        }
+        let result = match cert {
+            _ if !cert.is_sound => INVALID_EXTENSION,
+            _ if cert.has_unknown_critical => CRITICAL_EXTENSION,
+            _ if cert.is_proxy => PROXY_CERTIFICATE,
+            _ if i > 0 && !cert.is_authority(i + 1 == chain.len()) => INVALID_CA,
+            _ if !cert.is_for_servers(i == 0) => WRONG_PURPOSE,
+            _ if i > 1 && cert.path_length.is_some_and(|limit| below > limit as usize) => PATH_LENGTH,
+            _ => OK,
+        };
+        Fault::unless_ok(i, result)?;
         below += usize::from(i > 0 && !cert.is_self_issued());
     }
-    OK
+    Ok(())
 }
 
-fn signatures_and_dates(chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> VerifyResult {
+fn signatures_and_dates(chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> Result<(), Fault> {
     for (i, cert) in chain.iter().enumerate().rev() {
         // The last certificate is trusted as it is: its signature proves nothing.
         if let Some(issuer) = chain.get(i + 1)
             && !(cert.cert.is_consistent && signatures.verify(&issuer.cert, &cert.cert))
         {
-            return BAD_SIGNATURE;
+            return Err(Fault::of(i, BAD_SIGNATURE));
         }
-        match cert.cert.date(now) {
-            OK => {}
-            fault => return fault,
-        }
+        Fault::unless_ok(i, cert.cert.date(now))?;
     }
-    OK
+    Ok(())
 }
 
 #[cfg(test)]

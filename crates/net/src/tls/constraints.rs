@@ -2,6 +2,7 @@
 //! in OpenSSL: a wildcard is compared like any other name, and a common name counts as a host name if there
 //! is no alternative name.
 
+use super::checks::Fault;
 use super::general_name::{self, GeneralName};
 use super::profile::Profile;
 use super::verdict::*;
@@ -28,20 +29,18 @@ struct Subtree<'a> {
 
 /// Checks each certificate of `chain` (its leaf first) against the constraints of all above it. Self-issued
 /// ones are exempt unless they are the leaf.
-pub fn check(chain: &[Profile<'_>]) -> VerifyResult {
+pub fn check(chain: &[Profile<'_>]) -> Result<(), Fault> {
     for (i, cert) in chain.iter().enumerate().rev() {
         if i != 0 && cert.is_self_issued() {
             continue;
         }
         for above in chain[i + 1..].iter().rev() {
-            if let Some(constraints) = &above.constraints
-                && let Err(number) = constraints.hold(cert, i == 0)
-            {
-                return number;
+            if let Some(constraints) = &above.constraints {
+                constraints.hold(cert, i == 0).map_err(|result| Fault::of(i, result))?;
             }
         }
     }
-    OK
+    Ok(())
 }
 
 impl<'a> NameConstraints<'a> {

@@ -4,6 +4,7 @@
 //!
 //! Lists with another signer (indirect ones), lists for some reasons only, and deltas are skipped.
 
+use super::checks::Fault;
 use super::dn;
 use super::profile::{Authority, CRL_SIGN, Point, Profile};
 use super::signatures::{Signatures, Signed};
@@ -157,9 +158,13 @@ impl Scope {
 }
 
 /// Checks a chain, its leaf first.
-pub fn check(lists: &[Crl], chain: &[Profile<'_>], signatures: &Signatures<'_>, now: i64) -> VerifyResult {
-    let each = (0..chain.len()).map(|at| of_one(lists, chain, at, signatures, now));
-    each.into_iter().find(|n| *n != OK).unwrap_or(OK)
+pub fn check(
+    lists: &[Crl],
+    chain: &[Profile<'_>],
+    signatures: &Signatures<'_>,
+    now: i64,
+) -> Result<(), Fault> {
+    (0..chain.len()).try_for_each(|at| Fault::unless_ok(at, of_one(lists, chain, at, signatures, now)))
 }
 
 fn of_one(

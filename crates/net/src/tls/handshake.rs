@@ -22,6 +22,31 @@ pub struct Server<'a> {
     pub host: &'a str,
     /// Tells the sessions of two servers on one host apart.
     pub port: u16,
+    pub detail: ChainDetail,
+}
+
+/// How much a handshake reports about the server's certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChainDetail {
+    /// The server's own certificate.
+    #[default]
+    Leaf,
+    /// Also which certificate of the chain expires first.
+    Expiry,
+    /// Also each check of the chain. No session is resumed then, since the server would send no chain.
+    Checks,
+}
+
+impl<'a> Server<'a> {
+    /// A server of whose certificates nothing special is reported.
+    pub fn new(config: &'a Arc<TlsConfig>, host: &'a str, port: u16) -> Server<'a> {
+        Server { config, host, port, detail: ChainDetail::Leaf }
+    }
+
+    /// Returns whether a handshake may resume a session, and stores those that it gets.
+    pub(super) fn resumes(&self) -> bool {
+        self.config.resumes() && self.detail != ChainDetail::Checks
+    }
 }
 
 /// A handshake of a client by one library. The methods are called in their order here; a caller that

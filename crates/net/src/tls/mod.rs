@@ -10,6 +10,7 @@ pub mod backend;
 pub mod binding;
 pub mod certinfo;
 pub mod chain;
+pub mod checks;
 pub mod config;
 pub mod constraints;
 pub mod crl;
@@ -36,11 +37,13 @@ pub mod pkcs12;
 pub mod profile;
 mod provider;
 pub mod record;
+pub mod recorder;
 pub mod rustls;
 pub mod sessions;
 pub mod signatures;
 pub mod strength;
 pub mod suites;
+pub mod trust_report;
 pub mod verdict;
 pub mod verify;
 pub mod veto;
@@ -57,6 +60,7 @@ pub use ech::Ech;
 pub use openssl::Module;
 pub use openssl::sessions::{Exported, NotImported};
 pub use sessions::{Early, PeerSessions, SessionStore};
+pub use trust_report::{Expiry, TrustReport};
 
 /// Protocol versions an application can name. Only the system's library supports those below 1.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -297,6 +301,10 @@ pub struct TlsInfo {
     pub late: Option<Arc<Late>>,
     /// X509_V_ERR_…: 0 when the chain was verified.
     pub verify_result: i64,
+    /// Which certificate of the chain expires first; only if requested ([`handshake::ChainDetail`]).
+    pub expiry: Option<Expiry>,
+    /// The checks of the chain; only if requested.
+    pub trust: Option<Arc<TrustReport>>,
     /// Per certificate, `name:value` in curl's order; empty unless requested.
     pub certinfo: Vec<Vec<String>>,
     /// The addresses of OpenSSL's SSL_CTX and SSL, if OpenSSL serves the connection.

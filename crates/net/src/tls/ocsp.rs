@@ -18,17 +18,97 @@ const ENUMERATED: u8 = 0x0a;
 /// Most certificates and single responses that are read.
 const MAX_ENTRIES: usize = 32;
 
-/// `Err` holds the message for CURLE_SSL_INVALIDCERTSTATUS.
-pub fn check(
+/// The statement of a stapled response about the server's certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StapledStatus {
+    /// The server sent no response.
+    Absent,
+    Good,
+    /// Revoked, with the number of the reason (RFC 5280, section 5.3.1); -1 if there is none.
+    Revoked(i64),
+    /// The responder does not know the certificate.
+    Unknown,
+    /// The response proves nothing, for this reason.
+    Invalid(String),
+}
+
+impl StapledStatus {
+    /// Returns the message for CURLE_SSL_INVALIDCERTSTATUS of any status but good.
+    pub fn fault(&self) -> Result<(), String> {
+        match self {
+            StapledStatus::Good => Ok(()),
+            StapledStatus::Absent => Err("No OCSP response received".into()),
+            StapledStatus::Revoked(reason) => {
+                Err(format!("SSL certificate revocation reason: {} ({reason})", reason_text(*reason)))
+            }
+            StapledStatus::Unknown => Err("SSL certificate status: unknown (2)".into()),
+            StapledStatus::Invalid(text) => Err(text.clone()),
+        }
+    }
+}
+
+/// The source of a demand for a stapled response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Nobody: the server is not verified.
+    Ignored,
+    /// Nobody, but a response that says "revoked" counts.
+    Offered,
+    /// The certificate itself, by the TLS feature status_request (RFC 7633).
+    ByCertificate,
+    /// CURLOPT_SSL_VERIFYSTATUS.
+    ByOption,
+}
+
+impl Demand {
+    /// Decides whether a server with this status is refused; `Err` holds the message.
+    ///
+    /// RFC 7633 lets a client refuse a certificate whose feature it has asked for and did not get. Its owner
+    /// wanted that: without it, a thief of the key leaves the response out. All others may be out of date
+    /// because of the responder alone, so that only a proof of revocation refuses them.
+    pub fn verdict(self, status: &StapledStatus) -> Result<(), String> {
+        match (self, status) {
+            (Demand::Ignored, _) => Ok(()),
+            (_, StapledStatus::Good | StapledStatus::Revoked(_)) => status.fault(),
+            (Demand::Offered, _) => Ok(()),
+            (Demand::ByOption, _) => status.fault(),
+            (Demand::ByCertificate, _) => status.fault().map_err(|text| {
+                format!("{text}, and the certificate requires one that says good (RFC 7633)")
+            }),
+        }
+    }
+}
+
+/// Returns whether a response says of this serial number that it is revoked. Nothing is verified: without
+/// such a statement, a response that nobody demands need not be.
+pub fn claims_revocation(response: &[u8], serial: &[u8]) -> bool {
+    let basic = outer(response).and_then(|(_, basic)| Basic::parse(basic?));
+    let claims =
+        |single: Single<'_>| single.serial == serial && matches!(single.status, StapledStatus::Revoked(_));
+    basic.is_some_and(|basic| basic.singles().any(claims))
+}
+
+/// Verifies a response and returns what it says. The issuer is among `issuers`.
+pub fn status(
     response: &[u8],
     leaf: &Profile<'_>,
     issuers: &[Profile<'_>],
     signatures: &Signatures<'_>,
     now: i64,
-) -> Result<(), String> {
+) -> StapledStatus {
     if response.is_empty() {
-        return Err("No OCSP response received".into());
+        return StapledStatus::Absent;
     }
+    read(response, leaf, issuers, signatures, now).unwrap_or_else(StapledStatus::Invalid)
+}
+
+fn read(
+    response: &[u8],
+    leaf: &Profile<'_>,
+    issuers: &[Profile<'_>],
+    signatures: &Signatures<'_>,
+    now: i64,
+) -> Result<StapledStatus, String> {
     let invalid = || "Invalid OCSP response".to_string();
     let (status, basic) = outer(response).ok_or_else(invalid)?;
     if status != 0 {
@@ -46,23 +126,17 @@ pub fn check(
     if single.from > now + SKEW_SECONDS || single.until.is_some_and(|t| t < now - SKEW_SECONDS) {
         return Err("OCSP response has expired".into());
     }
-    match single.status {
-        Status::Good => Ok(()),
-        Status::Revoked(reason) => {
-            Err(format!("SSL certificate revocation reason: {} ({reason})", reason_text(reason)))
-        }
-        Status::Unknown => Err("SSL certificate status: unknown (2)".into()),
-    }
+    Ok(single.status)
 }
 
-enum Status {
-    Good,
-    Revoked(i64),
-    Unknown,
-}
-
-struct Single {
-    status: Status,
+/// A statement about one certificate.
+struct Single<'a> {
+    /// The OID of the digest.
+    hash: &'a [u8],
+    issuer_name: &'a [u8],
+    issuer_key: &'a [u8],
+    serial: &'a [u8],
+    status: StapledStatus,
     from: i64,
     until: Option<i64>,
 }
@@ -109,35 +183,46 @@ impl<'a> Basic<'a> {
         })
     }
 
-    fn about(&self, leaf: &Certificate<'_>, issuer: &Certificate<'_>) -> Option<Single> {
-        let mut answers = Reader::new(self.answers);
-        std::iter::from_fn(|| answers.sequence()).take(MAX_ENTRIES).find_map(|mut single| {
-            let mut id = single.sequence()?;
-            let hash = match id.sequence()?.expect(der::OID)? {
+    /// Returns the statement about this certificate.
+    fn about(&self, leaf: &Certificate<'_>, issuer: &Certificate<'_>) -> Option<Single<'a>> {
+        let name = der::wrap(der::SEQUENCE, issuer.subject);
+        self.singles().find(|single| {
+            let hash = match single.hash {
                 [0x2b, 14, 3, 2, 26] => &ring::digest::SHA1_FOR_LEGACY_USE_ONLY,
                 [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1] => &ring::digest::SHA256,
-                _ => return None,
+                _ => return false,
             };
-            let name = der::wrap(der::SEQUENCE, issuer.subject);
-            let same = id.expect(der::OCTET_STRING)? == ring::digest::digest(hash, &name).as_ref()
-                && id.expect(der::OCTET_STRING)? == ring::digest::digest(hash, issuer.key).as_ref()
-                && id.expect(der::INTEGER)? == leaf.serial;
-            if !same {
-                return None;
-            }
-            let status = single.value()?;
-            let status = match status.tag & 0x1f {
-                0 => Status::Good,
-                1 => Status::Revoked(reason(status.body)),
-                _ => Status::Unknown,
-            };
-            let from = x509::time(single.value()?)?;
-            let until = match single.optional(der::context(0)) {
-                Some(t) => Some(x509::time(Reader::new(t).value()?)?),
-                None => None,
-            };
-            Some(Single { status, from, until })
+            single.issuer_name == ring::digest::digest(hash, &name).as_ref()
+                && single.issuer_key == ring::digest::digest(hash, issuer.key).as_ref()
+                && single.serial == leaf.serial
         })
+    }
+
+    /// Returns the statements that can be read.
+    fn singles(&self) -> impl Iterator<Item = Single<'a>> {
+        let mut answers = Reader::new(self.answers);
+        std::iter::from_fn(move || answers.sequence()).take(MAX_ENTRIES).filter_map(Single::parse)
+    }
+}
+
+impl<'a> Single<'a> {
+    fn parse(mut r: Reader<'a>) -> Option<Single<'a>> {
+        let mut id = r.sequence()?;
+        let hash = id.sequence()?.expect(der::OID)?;
+        let (issuer_name, issuer_key) = (id.expect(der::OCTET_STRING)?, id.expect(der::OCTET_STRING)?);
+        let serial = id.expect(der::INTEGER)?;
+        let status = r.value()?;
+        let status = match status.tag & 0x1f {
+            0 => StapledStatus::Good,
+            1 => StapledStatus::Revoked(reason(status.body)),
+            _ => StapledStatus::Unknown,
+        };
+        let from = x509::time(r.value()?)?;
+        let until = match r.optional(der::context(0)) {
+            Some(t) => Some(x509::time(Reader::new(t).value()?)?),
+            None => None,
+        };
+        Some(Single { hash, issuer_name, issuer_key, serial, status, from, until })
     }
 }
 

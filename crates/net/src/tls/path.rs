@@ -34,12 +34,12 @@ enum Step {
 }
 
 impl<'a> Ends<'a> {
-    /// Builds the chain from `leaf` to a trusted end.
+    /// Builds the chain from `leaf` to a trusted end. An error has the part that could be built.
     pub fn build(
         &self,
         leaf: Profile<'a>,
         others: Vec<Profile<'a>>,
-    ) -> Result<Vec<Profile<'a>>, VerifyResult> {
+    ) -> Result<Vec<Profile<'a>>, (Vec<Profile<'a>>, VerifyResult)> {
         let mut way = PartialChain { chain: vec![leaf], sent: 1, others };
         while way.chain.len() < MAX_CHAIN {
             match self.step(&mut way) {
@@ -48,7 +48,7 @@ impl<'a> Ends<'a> {
                 Step::Stuck => return self.by_itself(way),
             }
         }
-        Err(TOO_LONG)
+        Err((way.chain, TOO_LONG))
     }
 
     fn step(&self, way: &mut PartialChain<'a>) -> Step {
@@ -75,17 +75,18 @@ impl<'a> Ends<'a> {
     }
 
     /// A server's certificate may be trusted itself.
-    fn by_itself(&self, way: PartialChain<'a>) -> Result<Vec<Profile<'a>>, VerifyResult> {
+    fn by_itself(&self, way: PartialChain<'a>) -> Result<Vec<Profile<'a>>, (Vec<Profile<'a>>, VerifyResult)> {
         let all_sent = way.sent == way.chain.len();
         if self.partial && all_sent && self.anchors.contains(way.chain[0].cert.der) {
             return Ok(way.chain);
         }
-        Err(match way.last().is_self_signed() {
+        let result = match way.last().is_self_signed() {
             true if way.chain.len() == 1 => SELF_SIGNED_LEAF,
             true => SELF_SIGNED_IN_CHAIN,
             false if all_sent => NO_ISSUER,
             false => NO_ISSUER_OF_TRUSTED,
-        })
+        };
+        Err((way.chain, result))
     }
 
     fn trusted_issuer(&self, cert: &Profile<'_>) -> Option<Profile<'a>> {

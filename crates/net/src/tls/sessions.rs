@@ -11,13 +11,15 @@
 //! an application's lock. Later tickets are stored when they arrive. A ticket is stored with the protocol of
 //! its connection: early data cannot use any other (RFC 8446 4.2.10).
 
-use super::TlsConfig;
 use super::config::Built;
+use super::handshake::{ChainDetail, Server};
 use super::openssl::sessions::{Exported, NotImported, Store};
+use super::recorder::TrustRecorder;
+use super::{TlsConfig, TlsInfo};
 use crate::NetError;
-use rustls::NamedGroup;
-use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
-use rustls::pki_types::ServerName;
+use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, NamedGroup};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -152,17 +154,16 @@ impl SessionStore {
     }
 
     /// Takes the sessions that one handshake with a server may use out of the store.
-    pub fn begin(
-        &self,
-        config: &Arc<TlsConfig>,
-        host: &str,
-        port: u16,
-    ) -> Result<Arc<PeerSessions>, NetError> {
-        let built = Built::get(&config.sessions_of(), self)?;
-        let peer = Arc::new(Peer { config: built.number, host: host.to_ascii_lowercase(), port });
-        let taken = lock(&self.peers).take(&peer);
+    pub fn begin(&self, server: Server<'_>) -> Result<Arc<PeerSessions>, NetError> {
+        let built = Built::get(&server.config.sessions_of(), self)?;
+        let host = server.host.to_ascii_lowercase();
+        let peer = Arc::new(Peer { config: built.number, host, port: server.port });
+        let (resumes, detail) = (server.resumes(), server.detail);
+        let taken = if resumes { lock(&self.peers).take(&peer) } else { StoredServer::default() };
         let hand = Mutex::new(HandshakeSessions { taken, given: Some(StoredServer::default()), alpn: None });
-        Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand }))
+        let is_reported = detail == ChainDetail::Checks;
+        let recorder = is_reported.then(|| Arc::new(TrustRecorder::new(built.verifier.clone())));
+        Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand, resumes, detail, recorder }))
     }
 
     /// Returns the sessions that may be exported; rustls exports none of its own.
@@ -266,6 +267,10 @@ pub struct PeerSessions {
     pub(crate) built: Arc<Built>,
     peer: Arc<Peer>,
     hand: Mutex<HandshakeSessions>,
+    resumes: bool,
+    detail: ChainDetail,
+    /// Set if each check is reported.
+    recorder: Option<Arc<TrustRecorder>>,
 }
 
 struct HandshakeSessions {
@@ -279,6 +284,31 @@ struct HandshakeSessions {
 impl PeerSessions {
     pub fn store(&self) -> &SessionStore {
         &self.store
+    }
+
+    /// Returns rustls's configuration of the handshake. With `early` data may be sent with the hello if a
+    /// session allows it.
+    pub(crate) fn client_config(self: &Arc<Self>, alpn: &[String], early: bool) -> ClientConfig {
+        let resumption = match self.resumes {
+            true => Resumption::store(self.clone()),
+            false => Resumption::disabled(),
+        };
+        let mut config = self.built.for_one(alpn, resumption, early);
+        if let Some(recorder) = &self.recorder {
+            config.dangerous().set_certificate_verifier(recorder.clone());
+        }
+        config
+    }
+
+    /// Adds what the handshake was to report about the server's certificates.
+    pub(crate) fn describe_chain(&self, info: TlsInfo, certs: &[CertificateDer<'_>]) -> TlsInfo {
+        match self.detail {
+            ChainDetail::Leaf => info,
+            ChainDetail::Expiry | ChainDetail::Checks => {
+                let trust = self.recorder.as_ref().and_then(|recorder| recorder.report());
+                TlsInfo { expiry: self.built.verifier.expiry(certs), trust, ..info }
+            }
+        }
     }
 
     /// Returns the server's certificate; connections with the same certificate share it.
@@ -377,7 +407,7 @@ mod tests {
     fn ten_thousand_servers_and_the_oldest_makes_room() {
         let (store, config) = (SessionStore::new(), Arc::new(TlsConfig::default()));
         let meet = |n: usize| {
-            let peer = store.begin(&config, &format!("host{n}.example"), 443).unwrap();
+            let peer = store.begin(Server::new(&config, &format!("host{n}.example"), 443)).unwrap();
             let name = ServerName::try_from("any.example").unwrap();
             let known = peer.kx_hint(&name).is_some();
             peer.set_kx_hint(name, NamedGroup::X25519);
@@ -396,17 +426,17 @@ mod tests {
         let (store, config) = (SessionStore::new(), Arc::new(TlsConfig::default()));
         let name = || ServerName::try_from("any.example").unwrap();
         for good in [true, false] {
-            let peer = store.begin(&config, "a.example", 443).unwrap();
+            let peer = store.begin(Server::new(&config, "a.example", 443)).unwrap();
             peer.set_kx_hint(name(), NamedGroup::X25519);
             assert!(store.is_empty() || !good, "nothing is put back before the end");
             peer.settle(good);
             assert_eq!(store.len(), usize::from(good));
         }
         let control = store.apart();
-        control.begin(&config, "a.example", 21).unwrap().settle(true);
+        control.begin(Server::new(&config, "a.example", 21)).unwrap().settle(true);
         assert_eq!((store.len(), control.len()), (0, 1));
         assert!(!control.is_used_up(), "a server that gives no tickets at all");
-        let again = control.begin(&config, "a.example", 21).unwrap();
-        assert_eq!(again.built.number, store.begin(&config, "b", 1).unwrap().built.number);
+        let again = control.begin(Server::new(&config, "a.example", 21)).unwrap();
+        assert_eq!(again.built.number, store.begin(Server::new(&config, "b", 1)).unwrap().built.number);
     }
 }

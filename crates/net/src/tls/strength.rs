@@ -2,9 +2,10 @@
 //! distribution sets another level, RSA below 2048 bits and SHA-1 stay refused, because no verifier here
 //! supports them.
 
+use super::checks::Fault;
 use super::oids;
 use super::profile::Profile;
-use super::verdict::{OK, VerifyResult, WEAK_CA_KEY, WEAK_DIGEST, WEAK_LEAF_KEY};
+use super::verdict::{WEAK_CA_KEY, WEAK_DIGEST, WEAK_LEAF_KEY};
 use wire::der::{self, Reader};
 
 const MIN_RSA_BITS: usize = 2048;
@@ -16,21 +17,21 @@ const RSA_PSS: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 10];
 const SHA1: &[u8] = &[0x2b, 14, 3, 2, 26];
 
 /// Checks the server's own key, before everything else.
-pub fn of_leaf(leaf: &Profile<'_>) -> VerifyResult {
-    if is_strong(leaf) { OK } else { WEAK_LEAF_KEY }
+pub fn of_leaf(leaf: &Profile<'_>) -> Result<(), Fault> {
+    if is_strong(leaf) { Ok(()) } else { Err(Fault::of(0, WEAK_LEAF_KEY)) }
 }
 
 /// Checks the keys above the leaf, and all signatures but that of the last certificate.
-pub fn of_chain(chain: &[Profile<'_>]) -> VerifyResult {
+pub fn of_chain(chain: &[Profile<'_>]) -> Result<(), Fault> {
     for (i, cert) in chain.iter().enumerate() {
         if i > 0 && !is_strong(cert) {
-            return WEAK_CA_KEY;
+            return Err(Fault::of(i, WEAK_CA_KEY));
         }
         if i + 1 < chain.len() && is_weak_digest(cert) {
-            return WEAK_DIGEST;
+            return Err(Fault::of(i, WEAK_DIGEST));
         }
     }
-    OK
+    Ok(())
 }
 
 /// Returns whether a key of this kind can have made this kind of signature.
@@ -48,15 +49,23 @@ pub fn fits(key: &[u8], signature: &[u8]) -> bool {
 fn is_strong(cert: &Profile<'_>) -> bool {
     let key = cert.cert.key;
     match cert.cert.key_oid() {
-        oids::RSA | RSA_PSS => rsa_bits(key).is_some_and(|bits| bits >= MIN_RSA_BITS),
-        // A point is one octet and one or two coordinates.
-        EC_KEY => match key.split_first() {
-            Some((4 | 6 | 7, point)) => point.len() * 4 >= MIN_CURVE_BITS,
-            Some((2 | 3, point)) => point.len() * 8 >= MIN_CURVE_BITS,
-            _ => false,
-        },
+        algorithm @ (oids::RSA | RSA_PSS) => {
+            key_bits(algorithm, key).is_some_and(|bits| bits >= MIN_RSA_BITS)
+        }
+        EC_KEY => key_bits(EC_KEY, key).is_some_and(|bits| bits >= MIN_CURVE_BITS),
         DSA_KEY => false, // no supported suite uses one, and neither backend verifies with it
         _ => true,
+    }
+}
+
+/// Returns the size of a key in bits: of an RSA modulus, or of the field of an elliptic curve.
+pub fn key_bits(algorithm: &[u8], key: &[u8]) -> Option<usize> {
+    match (algorithm, key.split_first()) {
+        (oids::RSA | RSA_PSS, _) => rsa_bits(key),
+        // A point is one octet and one or two coordinates.
+        (EC_KEY, Some((4 | 6 | 7, point))) => Some(point.len() * 4),
+        (EC_KEY, Some((2 | 3, point))) => Some(point.len() * 8),
+        _ => None,
     }
 }
 

@@ -3,10 +3,14 @@
 //!
 //! Trust anchors are loaded only here: a resumed session does not need them.
 
+use super::anchors::Anchors;
 use super::chain::Judge;
+use super::checks::{Check, Fault};
 use super::crl::Crl;
+use super::ocsp::{Demand, StapledStatus};
 use super::profile::{KEY_CERT_SIGN, Profile};
 use super::signatures::Signatures;
+use super::trust_report::{self, ChainRules, Expiry, Failure, Outcome, TrustReport};
 use super::verdict::{self, VerifyResult};
 use super::x509::Certificate;
 use super::{CertSource, TlsConfig, anchors, names, ocsp, pin};
@@ -47,7 +51,7 @@ impl Verifier {
     /// files.
     pub fn unverified_result(&self, certs: &[CertificateDer<'_>]) -> VerifyResult {
         match certs.split_first() {
-            Some((leaf, others)) => self.chain(&anchors::Anchors::default(), leaf, others, UnixTime::now()),
+            Some((leaf, others)) => self.judge_for(&Anchors::default(), UnixTime::now()).verify(leaf, others),
             None => verdict::OK,
         }
     }
@@ -63,7 +67,7 @@ impl Verifier {
         if self.config.verify_peer {
             let anchors = anchors::load(&self.config.ca, self.config.ca_cache)
                 .map_err(|e| e.with_verify_result(verdict::UNSPECIFIED))?;
-            let result = self.chain(&anchors, leaf, others, now);
+            let result = self.judge_for(&anchors, now).verify(leaf, others);
             if result != verdict::OK {
                 let text = verdict::text(result);
                 let text = format!("SSL certificate OpenSSL verify result: {text} ({result})");
@@ -90,12 +94,14 @@ impl Verifier {
             names::check(&cert, host)
                 .map_err(|text| refused(text).with_verify_result(verdict::UNSPECIFIED).with_refused(leaf))?;
         }
-        if self.config.verify_status {
-            self.check_status(&cert, others, ocsp, now)?;
-        }
+        self.check_status(&cert, others, ocsp, now)?;
         if let Some(issuer) = &self.config.issuer {
             check_issuer(issuer, &cert)?;
         }
+        self.check_pin(&cert)
+    }
+
+    fn check_pin(&self, cert: &Certificate<'_>) -> Result<(), NetError> {
         match &self.config.pinned_key {
             Some(p) if !pin::matches(p, cert.spki) => Err(NetError::new(
                 NetErrorKind::SslPinnedPubkeyNotMatch,
@@ -105,7 +111,7 @@ impl Verifier {
         }
     }
 
-    /// The issuer is one of the sent or trusted certificates.
+    /// Checks the stapled response if somebody demands one, or if it says that the certificate is revoked.
     fn check_status(
         &self,
         cert: &Certificate<'_>,
@@ -113,28 +119,155 @@ impl Verifier {
         response: &[u8],
         now: UnixTime,
     ) -> Result<(), NetError> {
+        let demand = self.demand(cert);
+        let is_idle = match demand {
+            Demand::Ignored => true,
+            Demand::Offered => !ocsp::claims_revocation(response, cert.serial),
+            Demand::ByCertificate | Demand::ByOption => false,
+        };
+        if is_idle {
+            return Ok(());
+        }
         let anchors = anchors::load(&self.config.ca, self.config.ca_cache)?;
         let leaf =
             Profile::of(cert.clone()).ok_or_else(|| refused("SSL: could not get peer certificate".into()))?;
-        let sent = others.iter().filter_map(|c| Profile::parse(c));
-        let issuers: Vec<Profile<'_>> = anchors.named(&leaf.issuer).into_iter().chain(sent).collect();
-        let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-        ocsp::check(response, &leaf, &issuers, &Signatures::new(self.algorithms.all), now)
-            .map_err(|text| NetError::new(NetErrorKind::SslInvalidCertStatus, text))
+        let status = self.stapled_status(&leaf, &anchors, others, response, now);
+        demand.verdict(&status).map_err(|text| NetError::new(NetErrorKind::SslInvalidCertStatus, text))
     }
 
-    fn chain(
+    /// Returns who wants a stapled response.
+    fn demand(&self, cert: &Certificate<'_>) -> Demand {
+        match (self.config.verify_status, self.config.verify_peer) {
+            (true, _) => Demand::ByOption,
+            (false, true) if cert.must_staple() => Demand::ByCertificate,
+            (false, true) => Demand::Offered,
+            (false, false) => Demand::Ignored,
+        }
+    }
+
+    /// Verifies the response. The issuer is one of the sent or trusted certificates.
+    fn stapled_status(
         &self,
-        anchors: &anchors::Anchors,
-        leaf: &[u8],
+        leaf: &Profile<'_>,
+        anchors: &Anchors,
         others: &[CertificateDer<'_>],
+        response: &[u8],
         now: UnixTime,
-    ) -> VerifyResult {
+    ) -> StapledStatus {
+        let sent = others.iter().filter_map(|c| Profile::parse(c));
+        let issuers: Vec<Profile<'_>> = anchors.named(&leaf.issuer).into_iter().chain(sent).collect();
+        ocsp::status(response, leaf, &issuers, &Signatures::new(self.algorithms.all), seconds(now))
+    }
+
+    fn judge_for<'a>(&'a self, anchors: &'a Anchors, now: UnixTime) -> Judge<'a> {
         // As in curl, with revocation lists a chain must reach its root.
         let partial = !self.config.no_partial_chain && self.config.crl.is_none();
         Judge { anchors, algorithms: self.algorithms.all, crls: &self.crls, partial, now }
-            .verify(leaf, others)
     }
+
+    /// Returns which certificate of a server's chain expires first: of the chain that is trusted or, without
+    /// verification, of the one that was sent.
+    pub fn expiry(&self, certs: &[CertificateDer<'_>]) -> Option<Expiry> {
+        let (leaf, others) = certs.split_first()?;
+        let anchors = match self.config.verify_peer {
+            true => anchors::load(&self.config.ca, self.config.ca_cache).unwrap_or_default(),
+            false => Arc::default(),
+        };
+        let judge = self.judge_for(&anchors, UnixTime::now());
+        let path = judge.path(Profile::parse(leaf)?, others);
+        Expiry::of_chain(&path.unwrap_or_else(|(partial, _)| partial))
+    }
+
+    /// Describes how a server's certificates are judged. `verdict` is the result of the library that has
+    /// judged the chain, if it was another one, and `refusal` the error that ended the handshake.
+    pub fn report(
+        &self,
+        presented: Presented<'_>,
+        verdict: Option<VerifyResult>,
+        refusal: Option<&NetError>,
+    ) -> TrustReport {
+        let Presented { certs, host, stapled, now } = presented;
+        let (leaf, others) = certs.split_first().map_or((&[][..], certs), |(leaf, others)| (leaf, others));
+        let (anchors, unloaded) = match anchors::load(&self.config.ca, self.config.ca_cache) {
+            Ok(anchors) => (anchors, None),
+            Err(error) => (Arc::default(), Some(error)),
+        };
+        let judged = self.judge_for(&anchors, now).judge(leaf, others);
+        let fault = merged(judged.fault, verdict);
+        let signatures = Signatures::new(self.algorithms.all);
+        let mut report = TrustReport {
+            refusal: refusal.map(|error| error.message.clone()),
+            sent: certs.len(),
+            chain: trust_report::links(
+                &judged.chain,
+                certs,
+                !matches!(fault, Some((Check::Anchor | Check::LeafKey, _))),
+                &signatures,
+            ),
+            unused: trust_report::unused(&judged.chain, certs),
+            checks: trust_report::outcomes(fault, self.chain_rules()),
+            stapled: StapledStatus::Absent,
+            now: seconds(now),
+        };
+        if let Some(error) = unloaded {
+            report.set_anchor_failure(error.message, self.config.verify_peer);
+        }
+        if let Some(leaf) = judged.chain.first() {
+            report.stapled = self.stapled_status(leaf, &anchors, others, stapled, now);
+            report.checks.extend(self.leaf_outcomes(&leaf.cert, host, &report.stapled));
+        }
+        report
+    }
+
+    fn chain_rules(&self) -> ChainRules {
+        ChainRules { enforced: self.config.verify_peer, lists: !self.crls.is_empty() }
+    }
+
+    /// Returns the outcomes of the checks of the server's own certificate.
+    fn leaf_outcomes(
+        &self,
+        cert: &Certificate<'_>,
+        host: &str,
+        stapled: &StapledStatus,
+    ) -> [(Check, Outcome); 4] {
+        let text = |checked: Result<(), NetError>| checked.map_err(|error| error.message);
+        let name = names::check(cert, host).map_err(Failure::of_leaf);
+        let issuer = self.config.issuer.as_ref().map(|issuer| text(check_issuer(issuer, cert)));
+        let pin = self.config.pinned_key.as_ref().map(|_| text(self.check_pin(cert)));
+        [
+            (Check::HostName, Outcome::of(name, self.config.verify_host)),
+            (Check::StapledStatus, trust_report::stapled_outcome(stapled, self.demand(cert))),
+            (Check::Issuer, Outcome::of_leaf(issuer)),
+            (Check::PinnedKey, Outcome::of_leaf(pin)),
+        ]
+    }
+}
+
+/// The certificates that a server presented in a handshake, its own first, and with what.
+#[derive(Clone, Copy)]
+pub struct Presented<'a> {
+    pub certs: &'a [CertificateDer<'a>],
+    /// The host that it should be.
+    pub host: &'a str,
+    /// The stapled OCSP response; empty if there is none.
+    pub stapled: &'a [u8],
+    pub now: UnixTime,
+}
+
+/// Returns the first fault of a chain. If another library has another result, that counts, and its place in
+/// the chain is unknown.
+fn merged(ours: Option<(Check, Fault)>, verdict: Option<VerifyResult>) -> Option<(Check, Fault)> {
+    match verdict {
+        Some(verdict::OK) => None,
+        Some(result) if ours.is_none_or(|(_, fault)| fault.result != result) => {
+            Some((Check::of_result(result), Fault { at: None, result }))
+        }
+        _ => ours,
+    }
+}
+
+fn seconds(now: UnixTime) -> i64 {
+    i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Returns the result inside an error that rustls returned.

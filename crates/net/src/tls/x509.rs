@@ -141,6 +141,15 @@ impl<'a> Certificate<'a> {
         names
     }
 
+    /// Returns whether it requires a stapled OCSP response: the TLS feature status_request (RFC 7633).
+    pub fn must_staple(&self) -> bool {
+        const STATUS_REQUEST: u32 = 5;
+        let list = self.extension(super::oids::TLS_FEATURE).and_then(|value| Reader::new(value).sequence());
+        list.is_some_and(|mut list| {
+            std::iter::from_fn(|| list.small()).any(|number| number == STATUS_REQUEST)
+        })
+    }
+
     /// Returns the last, most specific, commonName of the subject.
     pub fn common_name(&self) -> Option<String> {
         attributes(self.subject).into_iter().rfind(|(oid, _)| *oid == COMMON_NAME).map(|(_, v)| text(v))

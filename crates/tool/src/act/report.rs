@@ -68,12 +68,21 @@ pub fn summary(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
 }
 
 pub fn why(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
-    parser.globals.why = Some(match text {
-        b"" | b"text" => WhyFormat::Text,
-        b"json" => WhyFormat::Json,
-        _ => return Err(Wrong::Allowed("takes text or json").into()),
-    });
+    parser.globals.why = Some(why_format(text)?);
     Ok(())
+}
+
+pub fn explain_cert(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.explain_cert = Some(why_format(text)?);
+    Ok(())
+}
+
+fn why_format(text: &[u8]) -> Result<WhyFormat, Wrong> {
+    match text {
+        b"" | b"text" => Ok(WhyFormat::Text),
+        b"json" => Ok(WhyFormat::Json),
+        _ => Err(Wrong::Allowed("takes text or json")),
+    }
 }
 
 /// Reads the interval of a watch.

@@ -60,6 +60,7 @@ const WORDS: &[(&str, &[&str])] = &[
             "VOICE-ADMIT",
         ],
     ),
+    ("explain-cert", &["text", "json"]),
     ("ipfs-gateway", &["http://localhost:8080"]),
     ("key-type", &["PEM", "DER", "ENG", "PROV"]),
     ("login-options", &["AUTH=PLAIN", "AUTH=LOGIN", "AUTH=NTLM", "AUTH=EXTERNAL", "AUTH=+LOGIN"]),

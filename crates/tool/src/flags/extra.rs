@@ -116,6 +116,21 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "explain-cert",
+        arg: Arg::Optional("<text|json>"),
+        multi: Multi::Single,
+        categories: &["extra", "global", "tls", "verbose"],
+        help: "Say how each certificate was checked, and what failed",
+        about: "Printed on standard error after each transfer, of the server and of an HTTPS proxy: the \
+            chain as it was built, with names, dates, keys and signatures; certificates that were sent \
+            for nothing; and each check with its outcome, a stapled OCSP answer among them. With \
+            --insecure it says what would have failed. No TLS session is resumed then. \
+            --explain-cert=json prints one JSON array for each transfer. With --why the report is part of \
+            what that prints.",
+        set: Set::Act(act::explain_cert),
+        ..FLAG
+    },
+    Declaration {
         name: "fail-on",
         arg: Arg::Text("<statuses>"),
         multi: Multi::Single,

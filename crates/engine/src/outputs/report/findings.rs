@@ -7,7 +7,6 @@ use std::fmt;
 use std::time::Duration;
 
 use super::totals::{Host, Sum, Totals};
-use crate::why::story::EXPIRES_SOON;
 
 /// Something that a program could do better.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,12 +149,14 @@ fn waits(host: &Host) -> Vec<Finding> {
         let what = format!("requests met the same redirect: {redirect}");
         habit(sum, what, "request the URL that the redirect names")
     }));
-    if let Some(left) = host.expires_in.filter(|left| *left < EXPIRES_SOON) {
-        let what = match left {
-            ..0 => "the server's certificate has expired".to_owned(),
-            _ => format!("the server's certificate expires in {} days", left / 86_400),
-        };
-        found.push(state(what, "renew it"));
+    if let Some((expiry, notice)) = host.expiry.as_ref().and_then(|expiry| Some((expiry, expiry.notice()?))) {
+        found.push(match &expiry.authority {
+            None => state(format!("the server's certificate {notice}"), "renew it"),
+            Some(authority) => state(
+                format!("the certificate of the server's authority ({authority}) {notice}"),
+                "let the server send the authority's new certificate, or renew the trusted certificates",
+            ),
+        });
     }
     found
 }
@@ -260,6 +261,7 @@ fn uploads(host: &Host) -> [Finding; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::why::event::CertificateExpiry;
     use std::time::Instant;
 
     fn totals(change: impl FnOnce(&mut Host)) -> Totals {
@@ -318,8 +320,14 @@ mod tests {
 
     #[test]
     fn certificates_are_named_when_they_end_soon() {
-        let of = |left: i64| findings(&totals(|host| host.expires_in = Some(left))).len();
-        assert_eq!([of(-1), of(86_400), of(EXPIRES_SOON)], [1, 1, 0]);
+        let of = |left: i64, authority: Option<&str>| {
+            let (lifetime, authority) = (90 * 86_400, authority.map(str::to_owned));
+            findings(&totals(|host| host.expiry = Some(CertificateExpiry { left, lifetime, authority })))
+        };
+        let counts = [-1, 86_400, 30 * 86_400].map(|left| of(left, None).len());
+        assert_eq!(counts, [1, 1, 0]);
+        let found = format!("{:?}", of(86_400, Some("CN = root")));
+        assert!(found.contains("the server's authority (CN = root) expires in 1 day"), "{found}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn secured(version: &'static str, cached: bool) -> Event {
         alpn: None,
         verified: true,
         trusted: String::new(),
-        expires_in: None,
+        expiry: None,
     })
 }
 

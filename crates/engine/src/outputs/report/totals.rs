@@ -10,7 +10,8 @@ use tables::Code;
 
 use crate::why::difference::Term;
 use crate::why::event::{
-    CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured, SendLimits, VersionReason,
+    CertificateExpiry, CloseReason, Event, GoAhead, NameSource, Named, NewReason, OneByOne, Secured,
+    SendLimits, VersionReason,
 };
 use crate::why::story::round_trips;
 use crate::why::{MIN_TEXT, Record, Request, Stage};
@@ -116,8 +117,8 @@ pub struct Host {
     has_cookies: bool,
     /// When its name was last asked for.
     last_asked: Option<Instant>,
-    /// Seconds until the certificate expires.
-    pub expires_in: Option<i64>,
+    /// The certificate of the chain that expires first.
+    pub expiry: Option<CertificateExpiry>,
     /// The connections that a pool of the process would hold: by key, when they became idle.
     idle: BTreeMap<u64, Vec<Instant>>,
     /// Reasons why the last connection of a key was closed. Another handle does not know them.
@@ -235,9 +236,9 @@ impl Host {
                     key = Some(reused.key);
                     self.take_idle(reused.key, at(*when));
                 }
-                Event::Secured(Secured { resumed, expires_in, .. }) => {
+                Event::Secured(Secured { resumed, expiry, .. }) => {
                     *(if *resumed { &mut self.resumed } else { &mut self.full }) += 1;
-                    self.expires_in = expires_in.or(self.expires_in);
+                    self.expiry = expiry.clone().or(self.expiry.take());
                 }
                 Event::Closed { why, ticket, .. } => {
                     if let Some(key) = key.take().filter(|key| *key != 0 && has_room(&self.closed, key)) {

@@ -25,6 +25,7 @@ use crate::filter::tunnels::TunnelPayload;
 use crate::quic::{Established, Purpose, Quic, QuicRequest, shake_hands};
 use crate::resolver::Candidates;
 use crate::session::Buffer;
+use crate::tls::handshake::Server;
 use crate::tls::{SessionStore, TlsConfig};
 use crate::{Carrier, Connection, ConnectionKey, HashedKey, NetError, NetErrorKind};
 
@@ -74,7 +75,7 @@ async fn dial_again(
     store: &SessionStore,
 ) -> Result<Established, NetError> {
     let tls = tls();
-    let sessions = store.begin(&tls, "localhost", list[0].port())?;
+    let sessions = store.begin(Server::new(&tls, "localhost", list[0].port()))?;
     let reactor = rt.reactor();
     let started = reactor.now();
     let connecting = ConnectRequest {

@@ -32,8 +32,7 @@ impl Tls for OpenSslClient {
     }
 
     fn take_sessions(&mut self, server: Server<'_>, store: &SessionStore) -> Result<(), NetError> {
-        self.kept =
-            Some(SessionAccess::begin(store, server.config, (server.host, server.port), &self.reactor));
+        self.kept = Some(SessionAccess::begin(store, server, &self.reactor));
         Ok(())
     }
 

@@ -13,10 +13,13 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 
 use super::PreparedContext;
 use super::sessions::StoredSession;
+use crate::tls::handshake::{ChainDetail, Server};
 use crate::tls::record::KEY_LIMIT;
 use crate::tls::verdict::UNSPECIFIED as UNVERIFIED;
-use crate::tls::verify::Verifier;
-use crate::tls::{SessionStore, TlsConfig, TlsInfo, alerts, binding, certinfo, names, verdict};
+use crate::tls::verify::{Presented, Verifier};
+use crate::tls::{
+    Expiry, SessionStore, TlsConfig, TlsInfo, TrustReport, alerts, binding, certinfo, names, verdict,
+};
 use crate::{Carrier, Filter, Idle, LayerError, NetError, NetErrorKind};
 use runtime::{Reactor, Sleep, Socket, seconds_since_1970};
 
@@ -37,6 +40,9 @@ pub struct OpenSslFilter {
     below: Box<dyn Filter>,
     tls: Connection,
     info: Arc<TlsInfo>,
+    /// As in [`TlsInfo`], until the handshake is over.
+    expiry: Option<Expiry>,
+    trust: Option<Arc<TrustReport>>,
     /// Access to the session store during the connection's life.
     kept: SessionAccess,
     /// Plaintext that was received during a check of the idle connection.
@@ -63,6 +69,7 @@ pub struct SessionAccess {
     config: Arc<TlsConfig>,
     host: String,
     port: u16,
+    detail: ChainDetail,
     wanted: bool,
     taken: Option<StoredSession>,
     /// The clock of a handshake whose verdict is postponed.
@@ -75,15 +82,11 @@ const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 
 impl SessionAccess {
     /// Takes a session to resume out of the store.
-    pub fn begin(
-        store: &SessionStore,
-        config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
-        reactor: &Arc<Reactor>,
-    ) -> SessionAccess {
-        let (host, wanted, reactor) = (host.to_owned(), config.resumes(), reactor.clone());
-        let (store, config) = (store.clone(), config.clone());
-        let mut kept = SessionAccess { store, config, host, port, wanted, taken: None, reactor };
+    pub fn begin(store: &SessionStore, server: Server<'_>, reactor: &Arc<Reactor>) -> SessionAccess {
+        let (host, wanted, reactor) = (server.host.to_owned(), server.resumes(), reactor.clone());
+        let Server { port, detail, .. } = server;
+        let (store, config) = (store.clone(), server.config.clone());
+        let mut kept = SessionAccess { store, config, host, port, detail, wanted, taken: None, reactor };
         kept.taken = wanted.then(|| kept.take()).flatten();
         kept
     }
@@ -119,8 +122,11 @@ pub(super) async fn answered(
 ) -> Result<Box<OpenSslFilter>, LayerError> {
     let PreparedContext { context, verifier } = prepared;
     let mut filter = Box::new(OpenSslFilter::new(below, context, kept).map_err(LayerError::Final)?);
-    poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await?;
-    filter.judge(&verifier).map_err(LayerError::Final)?;
+    let shaken = poll_fn(|cx| filter.poll_handshake(cx, OpenSslFilter::knows_server)).await;
+    shaken.map_err(|fault| filter.with_report(fault, &verifier))?;
+    let judged = filter.judge(&verifier).map_err(LayerError::Final);
+    judged.map_err(|fault| filter.with_report(fault, &verifier))?;
+    filter.note_chain(&verifier);
     Ok(filter)
 }
 
@@ -128,12 +134,12 @@ pub(super) async fn answered(
 #[cfg(test)]
 pub(in crate::tls) async fn handshake(
     below: Box<dyn Filter>,
-    (config, host, port): (&Arc<TlsConfig>, &str, u16),
+    server: Server<'_>,
     sessions: &SessionStore,
     reactor: &Arc<Reactor>,
 ) -> Result<Box<OpenSslFilter>, NetError> {
-    let prepared = PreparedContext::new(config)?;
-    let kept = SessionAccess::begin(sessions, config, (host, port), reactor);
+    let prepared = PreparedContext::new(server.config)?;
+    let kept = SessionAccess::begin(sessions, server, reactor);
     let mut filter = answered(below, prepared, kept).await.map_err(LayerError::into_error)?;
     filter.finish().await?;
     filter.settle();
@@ -193,7 +199,7 @@ impl OpenSslFilter {
         kept: SessionAccess,
     ) -> Result<OpenSslFilter, NetError> {
         let name = names::address(&kept.host).is_none().then(|| named(&kept.host));
-        let mut tls = context.connect(name, kept.config.verify_status).map_err(|e| not_begun(&e))?;
+        let mut tls = context.connect(name).map_err(|e| not_begun(&e))?;
         if let Some(session) = &kept.taken {
             tls.resume(&session.ticket);
         }
@@ -201,6 +207,8 @@ impl OpenSslFilter {
             below,
             tls,
             info: Arc::default(),
+            expiry: None,
+            trust: None,
             kept,
             own: Vec::new(),
             outbox: Vec::new(),
@@ -308,6 +316,33 @@ impl OpenSslFilter {
         Ok(())
     }
 
+    /// Records what is to be reported about the server's certificates, once they are verified.
+    fn note_chain(&mut self, verifier: &Verifier) {
+        if self.kept.detail != ChainDetail::Leaf {
+            self.expiry = verifier.expiry(&self.certificates());
+        }
+        if self.kept.detail == ChainDetail::Checks {
+            self.trust = Some(Arc::new(self.report(verifier, None)));
+        }
+    }
+
+    /// Describes how the server's certificates are judged. The library's verdict counts.
+    fn report(&self, verifier: &Verifier, refusal: Option<&NetError>) -> TrustReport {
+        let (certs, host) = (self.certificates(), named(&self.kept.host));
+        let presented = Presented { certs: &certs, host, stapled: self.tls.status(), now: UnixTime::now() };
+        let verdict = self.kept.config.verify_peer.then(|| self.tls.verdict());
+        verifier.report(presented, verdict, refusal)
+    }
+
+    /// Adds a report to the refusal of a server that has presented certificates, if it is to be reported.
+    fn with_report(&self, fault: LayerError, verifier: &Verifier) -> LayerError {
+        if self.kept.detail != ChainDetail::Checks || self.tls.chain().is_empty() {
+            return fault;
+        }
+        let report = Arc::new(self.report(verifier, Some(fault.error())));
+        fault.map(|error| error.with_trust(report))
+    }
+
     /// Records the negotiated parameters.
     fn describe(&mut self) {
         let chain = self.certificates();
@@ -323,6 +358,8 @@ impl OpenSslFilter {
             early: 0,
             late: None,
             verify_result: self.tls.verdict(),
+            expiry: self.expiry.take(),
+            trust: self.trust.take(),
             certinfo: if config.certinfo { certinfo::of_chain(&chain) } else { Vec::new() },
             peer_cert: chain.first().map(|leaf| (**leaf).into()),
             native: Some(self.tls.addresses()),

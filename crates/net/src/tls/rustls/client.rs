@@ -25,7 +25,7 @@ impl Tls for RustlsClient {
     }
 
     fn take_sessions(&mut self, server: Server<'_>, store: &SessionStore) -> Result<(), NetError> {
-        let taken = store.begin(server.config, server.host, server.port);
+        let taken = store.begin(server);
         self.sessions = Some(taken.map_err(|e| e.with_verify_result(UNVERIFIED))?);
         Ok(())
     }
@@ -37,7 +37,7 @@ impl Tls for RustlsClient {
     fn begin_early(
         self,
         below: Box<dyn Filter>,
-        Server { config, host, port }: Server<'_>,
+        Server { config, host, port, .. }: Server<'_>,
         early: Early,
     ) -> Result<Box<dyn Filter>, NetError> {
         let sessions = self.sessions.ok_or_else(out_of_order)?;
@@ -47,14 +47,14 @@ impl Tls for RustlsClient {
     async fn begin(
         &mut self,
         below: Box<dyn Filter>,
-        Server { config, host, port }: Server<'_>,
+        Server { config, host, port, .. }: Server<'_>,
     ) -> Result<(), LayerError> {
         let Some(sessions) = &self.sessions else { return Err(LayerError::Final(out_of_order())) };
         self.stage = Stage::Answered(begin(below, config, (host, port), sessions).await?);
         Ok(())
     }
 
-    async fn finish(&mut self, Server { config, host, port }: Server<'_>) -> Result<(), NetError> {
+    async fn finish(&mut self, Server { config, host, port, .. }: Server<'_>) -> Result<(), NetError> {
         let (Stage::Answered(answered), Some(sessions)) = (self.stage.take(), &self.sessions) else {
             return Err(out_of_order());
         };

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
 use runtime::stack::with_room;
-use rustls::client::{Resumption, UnbufferedClientConnection};
+use rustls::client::UnbufferedClientConnection;
 use rustls::pki_types::ServerName;
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{CipherSuite, Error, HandshakeKind, ProtocolVersion};
 
 use super::{MAX_PLAINTEXT, Over, Tickets, TlsFilter};
+#[cfg(test)]
+use crate::tls::handshake::Server;
 use crate::tls::key_schedule::{Overheard, Secrets};
 use crate::tls::record::{ALERT, DATA, HEADER, KEY_LIMIT, Key};
 use crate::tls::sessions::PeerSessions;
@@ -76,7 +78,8 @@ pub(super) async fn handshake(
     port: u16,
     sessions: &crate::tls::SessionStore,
 ) -> Result<Box<TlsFilter>, NetError> {
-    let peer = sessions.begin(config, host, port).map_err(|e| e.with_verify_result(UNVERIFIED))?;
+    let peer =
+        sessions.begin(Server::new(config, host, port)).map_err(|e| e.with_verify_result(UNVERIFIED))?;
     let done = handshake_with(below, config, (host, port), &peer).await;
     peer.settle(done.is_ok());
     done
@@ -150,14 +153,10 @@ fn new_connection(
     peer: &Arc<PeerSessions>,
     early: bool,
 ) -> Result<(Box<UnbufferedClientConnection>, Arc<Overheard>), NetError> {
-    let resumption = match config.resumes() {
-        true => Resumption::store(peer.clone()),
-        false => Resumption::disabled(),
-    };
     let name = server_name(host).ok_or_else(|| {
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
-    let mut client = peer.built.for_one(&config.alpn, resumption, early);
+    let mut client = peer.client_config(&config.alpn, early);
     let overheard = Arc::new(Overheard::new(client.key_log.clone()));
     client.key_log = overheard.clone();
     let conn =
@@ -374,7 +373,7 @@ impl Flight {
         let certs = conn.peer_certificates().unwrap_or_default();
         let suite =
             conn.negotiated_cipher_suite().map_or(CipherSuite::TLS_NULL_WITH_NULL_NULL, |s| s.suite());
-        TlsInfo {
+        let info = TlsInfo {
             version: if conn.protocol_version() == Some(ProtocolVersion::TLSv1_2) {
                 "TLSv1.2"
             } else {
@@ -385,14 +384,13 @@ impl Flight {
             alpn: conn.alpn_protocol().map(|a| String::from_utf8_lossy(a).into_owned()),
             exported: conn.negotiated_cipher_suite().and_then(|suite| self.overheard.name(suite)),
             resumed,
-            early: 0,
-            late: None,
             verify_result: if config.verify_peer { 0 } else { peer.built.verifier.unverified_result(certs) },
             certinfo: if config.certinfo { certinfo::of_chain(certs) } else { Vec::new() },
-            native: None,
             sessions: Some(peer.store().clone()),
             peer_cert: certs.first().map(|leaf| peer.leaf(leaf)),
-        }
+            ..TlsInfo::default()
+        };
+        peer.describe_chain(info, certs)
     }
 
     /// Takes the keys over. An error returns the layer below.

@@ -16,6 +16,7 @@ use super::tests::{ServerStream, run, socket, trusting};
 use super::*;
 use crate::NetErrorKind;
 use crate::tls::TlsConfig;
+use crate::tls::handshake::Server;
 use crate::tls::{Late, TlsInfo};
 
 /// The early data and the later data that a server received.
@@ -82,7 +83,7 @@ fn exchange(
     let (config, store) = (config.clone(), store.clone());
     run(move |reactor| {
         Box::pin(async move {
-            let sessions = store.begin(&config, "localhost", port).unwrap();
+            let sessions = store.begin(Server::new(&config, "localhost", port)).unwrap();
             let below = socket(port, &reactor);
             let peer = ("localhost", port);
             let mut filter: Box<dyn Filter> = match sessions.early(&config.alpn) {
@@ -247,7 +248,7 @@ fn only_what_was_spoken_before_is_spoken_early() {
         let next = client(&authority, offer);
         assert_eq!(store.has_early(&next, "localhost", port), allowed.is_some(), "{offer:?}");
         assert!(!store.has_early(&next, "localhost", port + 1));
-        let sessions = store.begin(&next, "localhost", port).unwrap();
+        let sessions = store.begin(Server::new(&next, "localhost", port)).unwrap();
         assert_eq!(sessions.early(&next.alpn).map(|early| early.alpn.to_string()).as_deref(), allowed);
     }
 }
@@ -295,7 +296,7 @@ fn openssl_takes_early_data() {
             let store = SessionStore::new();
             let peer = ("localhost", port);
             for round in 0..2 {
-                let sessions = store.begin(&config, peer.0, port).unwrap();
+                let sessions = store.begin(Server::new(&config, peer.0, port)).unwrap();
                 let below = socket(port, &reactor);
                 let mut filter: Box<dyn Filter> = match round {
                     0 => handshake_with(below, &config, peer, &sessions).await.unwrap(),

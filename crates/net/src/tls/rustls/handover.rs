@@ -67,11 +67,9 @@ impl TlsFilter {
             peer_cert: state.peer_cert.map(Arc::from),
             resumed: state.resumed,
             early: state.early,
-            late: None,
             verify_result: state.verify_result,
             certinfo: state.certinfo,
-            native: None,
-            sessions: None,
+            ..TlsInfo::default()
         };
         Some(Box::new(TlsFilter {
             below,

@@ -3,6 +3,7 @@
 use super::peers::{OpensslServer, shown};
 use super::tests::*;
 use super::*;
+use crate::tls::handshake::Server;
 use crate::tls::openssl::filter;
 use crate::tls::{Backend, TlsConfig, TlsVersion};
 use std::io::{BufRead, BufReader, Write};
@@ -148,7 +149,7 @@ fn openssls_keys_are_renewed_before_their_limit() {
         let renews = config.max_version == TlsVersion::Tls13;
         run(move |reactor| {
             Box::pin(async move {
-                let (store, peer) = (SessionStore::new(), (&config, "localhost", server.port));
+                let (store, peer) = (SessionStore::new(), Server::new(&config, "localhost", server.port));
                 let below = socket(server.port, &reactor);
                 let mut f = filter::handshake(below, peer, &store, &reactor).await.unwrap();
                 f.renew_keys_after(5);

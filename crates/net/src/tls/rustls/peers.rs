@@ -3,7 +3,7 @@
 use super::tests::*;
 use super::*;
 use crate::NetErrorKind;
-use crate::tls::{Backend, CaSource, CertSource, ClientCert, TlsConfig, TlsVersion};
+use crate::tls::{Backend, CaSource, CertSource, ClientCert, TlsConfig, TlsVersion, handshake::Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -644,7 +644,7 @@ fn client_certificates_wait_for_the_winner() {
             Box::pin(async move {
                 let store = SessionStore::new();
                 let (below, peer) = (socket(port, &reactor), ("localhost", port));
-                let sessions = store.begin(&config, peer.0, port).unwrap();
+                let sessions = store.begin(Server::new(&config, peer.0, port)).unwrap();
                 let answered = drive::begin(below, &config, peer, &sessions).await;
                 let answered = answered.map_err(crate::LayerError::into_error).unwrap();
                 request.send(()).unwrap();

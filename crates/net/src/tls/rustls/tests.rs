@@ -101,7 +101,7 @@ pub async fn agree(
 ) -> Result<Box<dyn Filter>, NetError> {
     // The clock counts only where a verify callback puts off its verdict.
     let clock = Runtime::new(Clock::system());
-    let server = Server { config, host, port };
+    let server = Server::new(config, host, port);
     handshake::connect::<Handshake>(below, server, store, clock.reactor()).await
 }
 
