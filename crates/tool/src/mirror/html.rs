@@ -354,7 +354,7 @@ mod tests {
             }
             assert_eq!(
                 document.references().count(),
-                document.passages.iter().map(|p| p.references.len()).sum()
+                document.passages.iter().map(|p| p.references.len()).sum::<usize>()
             );
         }
     }
