@@ -225,6 +225,52 @@ mod tests {
         }
     }
 
+    /// The cases of Google's parser that are not its own extensions, as facts: rules, paths that they allow,
+    /// and paths that they forbid. It also accepts a missing colon and takes `index.html` for its folder.
+    #[test]
+    fn cases_of_googles_parser() {
+        let only = |pattern: &str| format!("user-agent: FooBot\ndisallow: /\nallow: {pattern}\n");
+        let groups = "allow: /foo/bar/\n\nuser-agent: FooBot\ndisallow: /\nallow: /x/\nuser-agent: BarBot\n\
+            disallow: /\nallow: /y/\n\n\nallow: /w/\nuser-agent: BazBot\n\nuser-agent: FooBot\nallow: /z/\n\
+            disallow: /\n";
+        let rows: [(String, &[&str], &[&str]); 14] = [
+            (groups.into(), &["/x/b", "/z/d"], &["/y/c", "/foo/bar/"]),
+            (
+                only("/fish"),
+                &["/fish", "/fish.html", "/fishheads/y", "/fish.html?id=a"],
+                &["/Fish", "/?id=fish"],
+            ),
+            (only("/fish*"), &["/fish", "/fish.html", "/fish/salmon.html"], &["/bar", "/catfish"]),
+            (only("/fish/"), &["/fish/", "/fish/?salmon"], &["/fish", "/fish.html"]),
+            (
+                only("/*.php"),
+                &["/f.php", "/f/f.php?x", "//f/any.php.html", "/i?f=f.php/"],
+                &["/php/", "/w.PHP"],
+            ),
+            (only("/*.php$"), &["/f.php", "/f/f.php"], &["/f.php?x", "/f.php/", "/f.php5"]),
+            (only("/fish*.php"), &["/fish.php", "/fishheads/catfish.php?x"], &["/Fish.PHP"]),
+            (only("/$"), &["/"], &["/page.html"]),
+            (
+                "user-agent: FooBot\nallow: /x/page.\ndisallow: /*.html".into(),
+                &["/x/page.html"],
+                &["/x/y.html"],
+            ),
+            ("user-agent: FooBot\nallow: /page\ndisallow: /*.html".into(), &["/page"], &["/page.html"]),
+            (
+                "user-agent: FooBot\ndisallow: /foo/bar$\nallow: /foo/bar/qux".into(),
+                &["/foo/bar/"],
+                &["/foo/bar"],
+            ),
+            ("user-agent: FooBot\n# Disallow: /\ndisallow: /q#x\nallow: /".into(), &["/foo"], &["/q"]),
+            ("user-agent: *\ndisallow: /x/\nuser-agent: foobot\ndisallow: /y/".into(), &["/x/a"], &["/y/a"]),
+            ("user-agent: *\ndisallow: /\nuser-agent: FooBot Bar\nallow: /x/".into(), &["/x/y", "/a"], &[]),
+        ];
+        for (file, allowed, forbidden) in rows {
+            let found = allowed.iter().chain(forbidden).filter(|path| allows(&file, "FooBot", path));
+            assert_eq!(found.copied().collect::<Vec<_>>(), allowed, "{file}");
+        }
+    }
+
     #[test]
     fn delays_are_bounded() {
         let of =
