@@ -350,7 +350,7 @@ fn rules_of_a_server_are_obeyed() {
             vec!["i.png", "index.html", "more", "open", "private/x"],
             0,
         ),
-        (503, "", &[], vec![], 0),
+        (503, "", &[], vec![], 22),
         (200, "User-agent: *\nDisallow: /\n", &["--no-robots"], all, 0),
     ] {
         let site = with_rules(status, rules);
@@ -399,11 +399,7 @@ fn a_killed_mirror_continues() {
         killed_after(&site, &folder, count);
         requests.extend(site.taken());
         for name in files(&folder) {
-            assert_eq!(
-                fs::metadata(folder.join(&name)).unwrap().len() > 50_000,
-                true,
-                "{name} is not complete"
-            );
+            assert!(fs::metadata(folder.join(&name)).unwrap().len() > 50_000, "{name} is not complete");
         }
     }
     let ran = mirrored(folder, &["--mirror-site", "--depth", "1000", &site.server.url("/")]);
@@ -491,7 +487,15 @@ fn a_sync_of_single_files() {
     assert!(fs::read_to_string(folder.join("out/one")).unwrap().contains("v2"));
     assert_eq!(files(&folder.join("out")).into_iter().collect::<Vec<_>>(), ["b", "one"]);
     assert!(!site.taken().contains(&"/robots.txt".to_owned()));
-    for wrong in [&["-o", "../x"][..], &[], &["-o", "/tmp/x"]] {
+    let renamed = mirrored(folder.clone(), &["--sync", "--output-dir", "out", "-o", "two", &a]);
+    assert!(
+        renamed.stderr.contains("1 file fetched") && folder.join("out/two").exists(),
+        "{}",
+        renamed.stderr
+    );
+    for wrong in
+        [&["-o", "../x"][..], &[], &["-o", "/tmp/x"], &["-o", "x", &b, "-o", "x"], &["-O", &a, "-o", "y"]]
+    {
         let ran = mirrored(folder.clone(), &[&["--sync"], wrong, &[&a]].concat());
         assert_eq!(ran.code, 2, "{wrong:?} {}", ran.stderr);
     }

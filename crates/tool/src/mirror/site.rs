@@ -2,7 +2,7 @@
 
 use super::file_names::{FileNames, is_safe};
 use super::frontier::{Frontier, Pace, Step, Visit};
-use super::reply::Reply;
+use super::reply::{Failure, Reply};
 use super::requests::Requests;
 use super::robots::{self, Robots};
 use super::scope::Scope;
@@ -135,7 +135,11 @@ impl Mirror {
             }
         } else {
             let name = self.given_name(item)?;
-            self.given_names.insert(url.clone(), name);
+            let is_taken = self.given_names.values().any(|other| *other == name);
+            if is_taken || self.given_names.insert(url.clone(), name).is_some() {
+                self.env.error("--sync needs a name of its own for each URL, and each URL once");
+                return Err(Code::FailedInit.id());
+            }
         }
         self.frontier.add(Visit::start(url));
         Ok(())
@@ -180,19 +184,22 @@ impl Mirror {
         }
     }
 
-    fn finish_rules(&mut self, url: &[u8], number: usize, reply: &Reply) {
+    fn finish_rules(&mut self, url: &[u8], number: usize, reply: &Reply) -> i32 {
         let robots = match (reply.code, reply.status) {
             (0, 200) => self.read_rules(number),
             (0, status) => Robots::without_file(status),
             _ => Robots::without_file(0),
         };
-        if robots.forbids_all() {
-            let reason = "robots.txt could not be read";
-            let text = format!("curl: {}: {reason}, so nothing is fetched there", shown(url));
-            self.env.error_line(&text);
-            self.counts.fail(reason);
-        }
+        let code = match robots.forbids_all() {
+            true => {
+                let reason = "nothing is fetched there, because robots.txt could not be read".to_owned();
+                let code = if reply.code == 0 { Code::HttpReturnedError.id() } else { reply.code };
+                self.fail(url, &Failure { reason, code })
+            }
+            false => 0,
+        };
         self.frontier.set_rules(url, robots);
+        code
     }
 
     fn read_rules(&self, number: usize) -> Robots {
@@ -249,10 +256,7 @@ impl Source for Mirror {
         let Some(task) = self.tasks.remove(&number) else { return code };
         self.frontier.ended(&transfer.url);
         let code = match task {
-            Task::Rules(url) => {
-                self.finish_rules(&url, number, &reply);
-                0
-            }
+            Task::Rules(url) => self.finish_rules(&url, number, &reply),
             Task::Visit(visit) => self.finish_visit(visit, number, &reply),
             Task::Listing(visit, is_mlsd) => self.finish_listing(visit, number, reply, is_mlsd),
             Task::Stat(visit) => self.finish_stat(visit, &reply),

@@ -39,7 +39,10 @@ impl Mirror {
             let is_mlsd = listing::may_know_mlsd(&url) && !self.without_mlsd.contains(server_of(&url));
             return Some(self.listing_item(visit, is_mlsd));
         }
-        let known = self.state.file(&url).filter(|file| self.is_intact(file)).cloned();
+        let has_given_name =
+            |file: &&StoredFile| self.given_names.get(&url).is_none_or(|given| *given == file.path);
+        let known = self.state.file(&url).filter(has_given_name);
+        let known = known.filter(|file| self.is_intact(file)).cloned();
         if let Some(file) = known.as_ref().filter(|file| file.run == self.state.run) {
             self.counts.continued += usize::from(!visit.is_again);
             self.follow_stored(&visit, file);
@@ -235,9 +238,8 @@ impl Mirror {
             self.follow_file(visit, path(&draft), kind);
             return 0;
         }
-        let known = self.state.file(&visit.url).map(|file| file.path.clone());
-        let wanted = || self.given_names.get(&visit.url).cloned();
-        let name = match known.or_else(wanted) {
+        let known = || self.state.file(&visit.url).map(|file| file.path.clone());
+        let name = match self.given_names.get(&visit.url).cloned().or_else(known) {
             Some(name) => name,
             None => match file_names::wanted_parts(&url) {
                 Some(parts) => self.names.assign(&parts),
