@@ -138,7 +138,6 @@ fn link_graph(folder: &Path) -> BTreeSet<String> {
     lines.collect()
 }
 
-// covers: --mirror-site, --convert-links, --no-robots
 #[test]
 fn a_site_has_the_files_and_links_of_wget() {
     let nginx = Nginx::start(&Authority::new().good(), &[]).unwrap();
@@ -183,7 +182,6 @@ const SMALL: &[(&str, &str)] = &[
     ("/other/", "other"),
 ];
 
-// covers: --mirror-site, --depth, --accept, --reject, --mirror-parents, --max-files, --max-total
 #[test]
 fn limits_of_a_mirror() {
     let site = Site::of(SMALL);
@@ -215,7 +213,6 @@ fn limits_of_a_mirror() {
     }
 }
 
-// covers: --mirror-site
 #[test]
 fn endless_sites_and_loops_end() {
     let site = Site::new(|target, _| match target.strip_prefix("/day/") {
@@ -250,7 +247,6 @@ fn endless_sites_and_loops_end() {
 }
 
 /// CWE-22: no URL names a file outside.
-// covers: --mirror-site
 #[test]
 fn hostile_names_stay_inside() {
     let links = [
@@ -293,7 +289,6 @@ fn hostile_names_stay_inside() {
     assert_eq!(files(&target).len(), links.len() + 1, "{:?}", files(&target));
 }
 
-// covers: --mirror-hosts
 #[test]
 fn other_hosts_get_no_login() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -324,7 +319,6 @@ fn other_hosts_get_no_login() {
     }
 }
 
-// covers: --mirror-site
 #[test]
 fn rules_of_a_server_are_obeyed() {
     let with_rules = |status: u16, rules: &'static str| {
@@ -384,7 +378,6 @@ fn killed_after(site: &Site, folder: &Path, count: usize) {
     child.wait().unwrap();
 }
 
-// covers: --mirror-site
 #[test]
 fn a_killed_mirror_continues() {
     const COUNT: usize = 200;
@@ -428,7 +421,6 @@ fn versioned(documents: Documents) -> Site {
     })
 }
 
-// covers: --sync, --sync-delete
 #[test]
 fn a_sync_fetches_what_has_changed() {
     let documents: Documents = Arc::new(Mutex::new(vec![("/", 1), ("/a", 1), ("/b", 1), ("/c", 1)]));
@@ -467,7 +459,6 @@ fn a_sync_fetches_what_has_changed() {
     }
 }
 
-// covers: --sync
 #[test]
 fn a_sync_of_single_files() {
     let documents: Documents = Arc::new(Mutex::new(vec![("/a", 1), ("/b", 1)]));
@@ -501,7 +492,6 @@ fn a_sync_of_single_files() {
     }
 }
 
-// covers: --mirror-site
 #[test]
 fn what_a_mirror_cannot_have_is_refused() {
     for words in [

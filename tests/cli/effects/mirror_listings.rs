@@ -98,7 +98,6 @@ fn copy(target: &Path) -> PathBuf {
     folder
 }
 
-// covers: --mirror-site, --sync, --sync-delete
 #[test]
 fn trees_are_copied_and_kept_up_to_date() {
     for tree in Tree::all() {
@@ -130,7 +129,6 @@ fn trees_are_copied_and_kept_up_to_date() {
 }
 
 /// A folder that cannot be listed says nothing about its files.
-// covers: --sync-delete
 #[test]
 fn nothing_is_removed_without_a_listing() {
     for tree in [Tree::ftp(FtpdKind::Pyftpdlib), Tree::sftp()] {
@@ -145,7 +143,6 @@ fn nothing_is_removed_without_a_listing() {
     }
 }
 
-// covers: --mirror-site, --depth, --reject
 #[test]
 fn a_tree_has_the_files_of_wget_and_sftp() {
     for tree in Tree::all() {
