@@ -1,6 +1,7 @@
 //! nginx over HTTP and TLS, serving a directory.
 
 use std::io;
+use std::path::Path;
 use std::process::Command;
 
 use super::{Running, free_port, inside, listens_inside, program, run, run_until, with_retries};
@@ -20,23 +21,31 @@ pub struct Nginx {
 
 impl Nginx {
     pub fn start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Nginx> {
-        with_retries(|| Nginx::try_start(leaf, sizes))
+        with_retries(|| Nginx::try_start(leaf, sizes, None))
+    }
+
+    /// Starts it with an OCSP answer that it staples to its certificate.
+    pub fn stapling(leaf: &Leaf, answer: &[u8]) -> io::Result<Nginx> {
+        with_retries(|| Nginx::try_start(leaf, &[], Some(answer)))
     }
 
     /// Starts it in a network namespace with its own address and ports. The methods that return URLs do not
     /// support this.
     pub fn start_in(namespace: &str, address: &str, ports: (u16, u16), leaf: &Leaf) -> io::Result<Nginx> {
         let (http_port, https_port) = ports;
-        let directory = prepared(leaf, &[], address, ports)?;
+        let directory = prepared(leaf, &[], None)?;
+        directory.write("nginx.conf", config(directory.path(), address, ports, false))?;
         let command = started(inside(namespace, program("nginx", "nginx-light")?), &directory);
         let up = || listens_inside(namespace, address, http_port);
         let running = run_until(command, &directory.path().join("log"), up)?;
         Ok(Nginx { running, directory, http_port, https_port })
     }
 
-    fn try_start(leaf: &Leaf, sizes: &[usize]) -> io::Result<Nginx> {
+    fn try_start(leaf: &Leaf, sizes: &[usize], answer: Option<&[u8]>) -> io::Result<Nginx> {
         let (http_port, https_port) = (free_port()?, free_port()?);
-        let directory = prepared(leaf, sizes, "127.0.0.1", (http_port, https_port))?;
+        let directory = prepared(leaf, sizes, answer)?;
+        let config = config(directory.path(), "127.0.0.1", (http_port, https_port), answer.is_some());
+        directory.write("nginx.conf", config)?;
         let command = started(Command::new(program("nginx", "nginx-light")?), &directory);
         let running = run(command, &directory.path().join("log"), &[http_port, https_port])?;
         Ok(Nginx { running, directory, http_port, https_port })
@@ -65,8 +74,8 @@ impl Nginx {
     }
 }
 
-/// The folder with all that it reads.
-fn prepared(leaf: &Leaf, sizes: &[usize], address: &str, ports: (u16, u16)) -> io::Result<TempDir> {
+/// The folder with all that it reads but its configuration.
+fn prepared(leaf: &Leaf, sizes: &[usize], answer: Option<&[u8]>) -> io::Result<TempDir> {
     let directory = TempDir::new("nginx")?;
     for size in sizes {
         directory.write(&format!("root/bytes-{size}"), pattern(*size))?;
@@ -74,7 +83,7 @@ fn prepared(leaf: &Leaf, sizes: &[usize], address: &str, ports: (u16, u16)) -> i
     directory.write("root/index.html", "<html>warmwire</html>\n")?;
     directory.write("cert.pem", &leaf.cert_pem)?;
     directory.write("key.pem", &leaf.key_pem)?;
-    directory.write("nginx.conf", config(directory.path(), address, ports))?;
+    answer.map(|answer| directory.write("answer.der", answer)).transpose()?;
     Ok(directory)
 }
 
@@ -85,8 +94,12 @@ fn started(mut command: Command, directory: &TempDir) -> Command {
     command
 }
 
-fn config(directory: &std::path::Path, address: &str, (http_port, https_port): (u16, u16)) -> String {
+fn config(directory: &Path, address: &str, (http_port, https_port): (u16, u16), staples: bool) -> String {
     let place = directory.display();
+    let stapled = match staples {
+        true => format!("ssl_stapling on; ssl_stapling_file {place}/answer.der;"),
+        false => String::new(),
+    };
     format!(
         "daemon off; master_process off; worker_processes 1; pid {place}/pid;
 events {{ worker_connections 8192; }}
@@ -100,7 +113,7 @@ http {{
     listen {address}:{http_port} backlog=4096;
     listen {address}:{https_port} ssl backlog=4096;
     server_name localhost; root {place}/root;
-    ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem;
+    ssl_certificate {place}/cert.pem; ssl_certificate_key {place}/key.pem; {stapled}
     location /put/ {{ dav_methods PUT DELETE; create_full_put_path on; alias {place}/root/; }}
     location /fresh/ {{ open_file_cache off; }}
     location /site/ {{

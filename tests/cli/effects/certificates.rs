@@ -8,8 +8,9 @@ use std::time::Duration;
 use super::tls::{Judge, openssl};
 use super::{Ran, curl_in, empty_folder, folder_with, ran, write};
 use crate::{run, tool};
-use testkit::certs::Authority;
+use testkit::certs::{Authority, Leaf};
 use testkit::http::HttpServer;
+use testkit::launch::{Ftpd, FtpdKind, Nginx};
 
 /// Writes a chain of a root, an intermediate and a server's certificate. The two below the root are valid
 /// since 2020, and end in so many days.
@@ -158,6 +159,21 @@ fn what_was_not_checked_is_said() {
     assert_eq!(got.stderr.matches(none).count(), 2, "{}", got.stderr);
 }
 
+/// vsftpd requires that a data connection resumes the session of its control connection, whose certificates
+/// are explained.
+#[test]
+fn a_data_connection_still_resumes_its_session() {
+    let authority = Authority::new();
+    let server = Ftpd::start(FtpdKind::Vsftpd, &authority.good(), &[]).unwrap();
+    server.put("/f", b"text").unwrap();
+    let folder = folder_with("ca.pem", authority.ca_pem());
+    for got in by_either(&folder, &["--explain-cert", "--ssl-reqd", "--cacert", "ca.pem", &server.url("/f")])
+    {
+        assert_eq!((got.code, &*got.stdout), (0, "text"), "{}", got.stderr);
+        assert_eq!(got.stderr.matches(" is accepted\n").count(), 1, "{}", got.stderr);
+    }
+}
+
 /// The first certificate of the chain that ends counts: also an authority's, and also without verification.
 /// The doctor has it as well.
 #[test]
@@ -191,15 +207,44 @@ fn a_certificate_that_ends_soon_is_mentioned() {
     assert!(report.contains("the server's certificate expires in 5 days"), "{report}");
 }
 
+/// Writes the authority's answer about the server's certificate, as its index has it.
+fn answer(folder: &Path) {
+    openssl(folder, "ocsp -issuer inter.pem -cert cert.pem -no_nonce -reqout asked.der");
+    let line =
+        "ocsp -index index -CA inter.pem -reqin asked.der -respout answer.der -ndays 1 -rsigner inter.pem";
+    openssl(folder, &format!("{line} -rkey inter.key"));
+}
+
+/// A revoked certificate is refused although nobody has asked for its status, as nginx staples it.
+#[test]
+fn nginx_staples_that_a_certificate_is_revoked() {
+    let folder = chain_folder([100, 100]);
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let leaf = Leaf { cert_pem: text("cert.pem") + &text("inter.pem"), key_pem: text("key.pem") };
+    let words = ["--explain-cert=json", "--cacert", "root.pem", "-o", "page"];
+    for (revoked, code, state) in [(false, 0, "good\n"), (true, 91, "revoked\n")] {
+        if revoked {
+            let by = "-cert inter.pem -keyfile inter.key";
+            openssl(&folder, &format!("ca -config ca.cnf {by} -revoke cert.pem -crl_reason superseded"));
+        }
+        answer(&folder);
+        let nginx = Nginx::stapling(&leaf, &std::fs::read(folder.join("answer.der")).unwrap()).unwrap();
+        let url = format!("https://127.0.0.1:{}/", nginx.https_port);
+        for got in by_either(&folder, &[&words[..], &[&url]].concat()) {
+            let report = got.stderr.lines().find(|line| line.starts_with('[')).expect(&got.stderr);
+            assert_eq!((got.code, &*jq(&folder, report, ".[0].stapled")), (code, state), "{report}");
+            assert_eq!(got.stderr.contains("superseded (4)"), revoked, "{}", got.stderr);
+        }
+        assert_eq!(curl_in(folder.clone(), &["-k", "-o", "page", &url]).code, 0);
+    }
+}
+
 /// RFC 7633, and a stapled answer that nobody asked for.
 #[test]
 fn stapled_answers_are_explained() {
     let folder = empty_folder();
     chain(&folder, [100, 100], "tlsfeature=status_request");
-    openssl(&folder, "ocsp -issuer inter.pem -cert cert.pem -no_nonce -reqout asked.der");
-    let line =
-        "ocsp -index index -CA inter.pem -reqin asked.der -respout answer.der -ndays 1 -rsigner inter.pem";
-    openssl(&folder, &format!("{line} -rkey inter.key"));
+    answer(&folder);
     let words = ["--explain-cert", "--cacert", "root.pem", "-o", "page"];
     let stapling =
         Judge::of_folder(folder.clone(), &["-cert_chain", "inter.pem", "-status_file", "answer.der"]);

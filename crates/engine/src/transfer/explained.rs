@@ -35,7 +35,7 @@ use crate::why::event::{
     CertificateExpiry, CloseReason, Event, NameSource, Named, Opened, Past, Proxied, ProxyDropped, Refused,
     Reused, Secured,
 };
-use crate::why::{Heads, MIN_TEXT, Outcome, Request, spans};
+use crate::why::{Heads, MIN_TEXT, Outcome, Reasons, Request, spans};
 
 /// The commands of FTP and mail that are shown. Other lines may be secrets: the rounds of a login are.
 const VERBS: [&str; 48] = [
@@ -512,7 +512,8 @@ impl Connector {
     /// Records why the server's certificate was refused.
     #[cold]
     pub(super) fn explain_refusal(&self, config: &TlsConfig, host: &str, error: &NetError) {
-        self.explain_checks(host, error.trust.as_ref());
+        let asked = self.easy.why.reasons() == Reasons::Certificates;
+        self.explain_checks(host, error.trust.as_ref().filter(|_| asked));
         let Some(certificate) = error.refused.as_deref().and_then(Certificate::parse) else { return };
         self.easy.explain(|| {
             Event::Refused(Refused {

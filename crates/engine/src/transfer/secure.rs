@@ -127,22 +127,34 @@ impl Connector {
         host: &str,
         port: u16,
     ) -> Result<Box<dyn Filter>> {
-        self.tls_among(below, config, (host, port), self.sessions()).await
+        self.tls_by(below, self.server(config, (host, port)), self.sessions()).await
     }
 
-    /// Performs a TLS handshake with a session store of its own.
+    /// Performs a TLS handshake that resumes a session of these: for the data connection of a control
+    /// connection, whose certificates were checked. Servers may require that.
     pub async fn tls_among(
         &self,
         below: Box<dyn Filter>,
         config: &Arc<TlsConfig>,
-        (host, port): (&str, u16),
+        peer: (&str, u16),
+        sessions: SessionStore,
+    ) -> Result<Box<dyn Filter>> {
+        let server = self.server(config, peer);
+        self.tls_by(below, Server { detail: server.detail.min(ChainDetail::Expiry), ..server }, sessions)
+            .await
+    }
+
+    async fn tls_by(
+        &self,
+        below: Box<dyn Filter>,
+        server: Server<'_>,
         sessions: SessionStore,
     ) -> Result<Box<dyn Filter>> {
         if self.player().is_some() {
             return Ok(below);
         }
-        let config = &self.settled(config, (host, port), None)?;
-        let server = self.server(config, (host, port));
+        let config = &self.settled(server.config, (server.host, server.port), None)?;
+        let server = Server { config, ..server };
         let mut handshake = Handshake::prepare(config, self.multi.runtime.reactor())?;
         self.show_context(config, &handshake)?;
         let take = || {

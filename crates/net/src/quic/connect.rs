@@ -115,7 +115,7 @@ pub struct Handshake {
 
 impl Handshake {
     fn hello(&self, early: bool) -> Arc<Hello> {
-        Arc::new(Hello::new(self.sessions.client_config(&self.tls.alpn, early)))
+        Arc::new(Hello::new(self.sessions.client_config(&self.tls, early)))
     }
 
     /// Returns the expected TLS parameters of a handshake in progress.

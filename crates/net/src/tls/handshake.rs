@@ -26,7 +26,7 @@ pub struct Server<'a> {
 }
 
 /// How much a handshake reports about the server's certificates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChainDetail {
     /// The server's own certificate.
     #[default]
@@ -43,8 +43,8 @@ impl<'a> Server<'a> {
         Server { config, host, port, detail: ChainDetail::Leaf }
     }
 
-    /// Returns whether a handshake may resume a session, and stores those that it gets.
-    pub(super) fn resumes(&self) -> bool {
+    /// Returns whether a handshake may resume a session of the store.
+    pub(super) fn takes_session(&self) -> bool {
         self.config.resumes() && self.detail != ChainDetail::Checks
     }
 }

@@ -37,7 +37,6 @@ pub mod pkcs12;
 pub mod profile;
 mod provider;
 pub mod record;
-pub mod recorder;
 pub mod rustls;
 pub mod sessions;
 pub mod signatures;

@@ -14,7 +14,6 @@
 use super::config::Built;
 use super::handshake::{ChainDetail, Server};
 use super::openssl::sessions::{Exported, NotImported, Store};
-use super::recorder::TrustRecorder;
 use super::{TlsConfig, TlsInfo};
 use crate::NetError;
 use rustls::client::{ClientSessionStore, Resumption, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -158,12 +157,13 @@ impl SessionStore {
         let built = Built::get(&server.config.sessions_of(), self)?;
         let host = server.host.to_ascii_lowercase();
         let peer = Arc::new(Peer { config: built.number, host, port: server.port });
-        let (resumes, detail) = (server.resumes(), server.detail);
-        let taken = if resumes { lock(&self.peers).take(&peer) } else { StoredServer::default() };
+        let taken =
+            if server.takes_session() { lock(&self.peers).take(&peer) } else { StoredServer::default() };
         let hand = Mutex::new(HandshakeSessions { taken, given: Some(StoredServer::default()), alpn: None });
-        let is_reported = detail == ChainDetail::Checks;
-        let recorder = is_reported.then(|| Arc::new(TrustRecorder::new(built.verifier.clone())));
-        Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand, resumes, detail, recorder }))
+        if server.detail == ChainDetail::Checks {
+            built.verifier.keep_reports();
+        }
+        Ok(Arc::new(PeerSessions { store: self.clone(), built, peer, hand, detail: server.detail }))
     }
 
     /// Returns the sessions that may be exported; rustls exports none of its own.
@@ -267,10 +267,7 @@ pub struct PeerSessions {
     pub(crate) built: Arc<Built>,
     peer: Arc<Peer>,
     hand: Mutex<HandshakeSessions>,
-    resumes: bool,
     detail: ChainDetail,
-    /// Set if each check is reported.
-    recorder: Option<Arc<TrustRecorder>>,
 }
 
 struct HandshakeSessions {
@@ -288,25 +285,23 @@ impl PeerSessions {
 
     /// Returns rustls's configuration of the handshake. With `early` data may be sent with the hello if a
     /// session allows it.
-    pub(crate) fn client_config(self: &Arc<Self>, alpn: &[String], early: bool) -> ClientConfig {
-        let resumption = match self.resumes {
+    pub(crate) fn client_config(self: &Arc<Self>, config: &TlsConfig, early: bool) -> ClientConfig {
+        let resumption = match config.resumes() {
             true => Resumption::store(self.clone()),
             false => Resumption::disabled(),
         };
-        let mut config = self.built.for_one(alpn, resumption, early);
-        if let Some(recorder) = &self.recorder {
-            config.dangerous().set_certificate_verifier(recorder.clone());
-        }
-        config
+        self.built.for_one(&config.alpn, resumption, early)
     }
 
     /// Adds what the handshake was to report about the server's certificates.
     pub(crate) fn describe_chain(&self, info: TlsInfo, certs: &[CertificateDer<'_>]) -> TlsInfo {
         match self.detail {
             ChainDetail::Leaf => info,
-            ChainDetail::Expiry | ChainDetail::Checks => {
-                let trust = self.recorder.as_ref().and_then(|recorder| recorder.report());
-                TlsInfo { expiry: self.built.verifier.expiry(certs), trust, ..info }
+            ChainDetail::Expiry => TlsInfo { expiry: self.built.verifier.expiry(certs), ..info },
+            ChainDetail::Checks => {
+                let verifier = &self.built.verifier;
+                let trust = verifier.report_of(&self.peer.host);
+                TlsInfo { expiry: verifier.expiry(certs), trust, ..info }
             }
         }
     }

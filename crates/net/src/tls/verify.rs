@@ -20,8 +20,9 @@ use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, OtherError, SignatureScheme};
+use std::collections::BTreeMap;
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Verifies servers for one configuration.
 #[derive(Debug)]
@@ -30,7 +31,12 @@ pub struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
     schemes: Vec<SignatureScheme>,
     crls: Vec<Crl>,
+    /// The last report about each host, once a handshake has asked for reports.
+    reports: OnceLock<Mutex<BTreeMap<String, Arc<TrustReport>>>>,
 }
+
+/// Most hosts with a report.
+const MAX_REPORTS: usize = 64;
 
 impl Verifier {
     pub fn new(
@@ -44,7 +50,7 @@ impl Verifier {
             None => supported,
         };
         let crls = if config.verify_peer { crls(config)? } else { Vec::new() };
-        Ok(Verifier { config: config.clone(), algorithms, schemes, crls })
+        Ok(Verifier { config: config.clone(), algorithms, schemes, crls, reports: OnceLock::new() })
     }
 
     /// Returns the result for the server's chain with verification off: like curl, without anchors. Reads no
@@ -219,6 +225,33 @@ impl Verifier {
         report
     }
 
+    /// Keeps reports about the servers that are verified from now on. The verifier stays the same object: for
+    /// rustls, a session belongs to the verifier of its first handshake.
+    pub fn keep_reports(&self) {
+        self.reports.get_or_init(Mutex::default);
+    }
+
+    /// Returns the last report about a host, if they are kept.
+    pub fn report_of(&self, host: &str) -> Option<Arc<TrustReport>> {
+        self.reports.get().and_then(|reports| lock(reports).get(&report_key(host)).cloned())
+    }
+
+    /// Keeps a report, and adds it to a refusal.
+    fn recorded(
+        &self,
+        reports: &Mutex<BTreeMap<String, Arc<TrustReport>>>,
+        presented: Presented<'_>,
+        checked: Result<(), NetError>,
+    ) -> Result<(), NetError> {
+        let report = Arc::new(self.report(presented, None, checked.as_ref().err()));
+        let mut reports = lock(reports);
+        if reports.len() >= MAX_REPORTS {
+            reports.clear();
+        }
+        reports.insert(report_key(presented.host), report.clone());
+        checked.map_err(|error| error.with_trust(report))
+    }
+
     fn chain_rules(&self) -> ChainRules {
         ChainRules { enforced: self.config.verify_peer, lists: !self.crls.is_empty() }
     }
@@ -266,6 +299,18 @@ fn merged(ours: Option<(Check, Fault)>, verdict: Option<VerifyResult>) -> Option
     }
 }
 
+/// Returns a host in the one spelling by which its report is found.
+fn report_key(host: &str) -> String {
+    match names::address(host) {
+        Some(address) => address.to_string(),
+        None => host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn seconds(now: UnixTime) -> i64 {
     i64::try_from(now.as_secs()).unwrap_or(i64::MAX)
 }
@@ -292,7 +337,18 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match self.check(leaf, others, &name.to_str(), ocsp, now) {
+        let host = name.to_str();
+        let checked = self.check(leaf, others, &host, ocsp, now);
+        let checked = match self.reports.get() {
+            None => checked,
+            Some(reports) => {
+                let certs: Vec<CertificateDer<'_>> =
+                    std::iter::once(leaf).chain(others).map(|der| der.as_ref().into()).collect();
+                let presented = Presented { certs: &certs, host: &host, stapled: ocsp, now };
+                self.recorded(reports, presented, checked)
+            }
+        };
+        match checked {
             Ok(()) => Ok(ServerCertVerified::assertion()),
             Err(e) => Err(Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(e))))),
         }

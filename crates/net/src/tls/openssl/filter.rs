@@ -83,11 +83,11 @@ const VERDICT_PAUSE: Duration = Duration::from_millis(10);
 impl SessionAccess {
     /// Takes a session to resume out of the store.
     pub fn begin(store: &SessionStore, server: Server<'_>, reactor: &Arc<Reactor>) -> SessionAccess {
-        let (host, wanted, reactor) = (server.host.to_owned(), server.resumes(), reactor.clone());
+        let (host, wanted, reactor) = (server.host.to_owned(), server.config.resumes(), reactor.clone());
         let Server { port, detail, .. } = server;
         let (store, config) = (store.clone(), server.config.clone());
         let mut kept = SessionAccess { store, config, host, port, detail, wanted, taken: None, reactor };
-        kept.taken = wanted.then(|| kept.take()).flatten();
+        kept.taken = server.takes_session().then(|| kept.take()).flatten();
         kept
     }
 

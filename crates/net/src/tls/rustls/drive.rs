@@ -156,7 +156,7 @@ fn new_connection(
     let name = server_name(host).ok_or_else(|| {
         NetError::new(NetErrorKind::SslConnectError, "TLS connect error: invalid host name")
     })?;
-    let mut client = peer.client_config(&config.alpn, early);
+    let mut client = peer.client_config(config, early);
     let overheard = Arc::new(Overheard::new(client.key_log.clone()));
     client.key_log = overheard.clone();
     let conn =
