@@ -133,8 +133,8 @@ fn subjects(ours: Option<&Path>) -> io::Result<Vec<Subject>> {
 pub fn output(command: &mut Command) -> io::Result<String> {
     let output = command.output().map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(io::Error::other(format!("{command:?} ended with {}: {said}", output.status)));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io::Error::other(format!("{command:?} ended with {}: {text}", output.status)));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -137,9 +137,9 @@ fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
         let mut command = bench.command(&program, ours);
         // Slow enough for a client under callgrind to take each byte by itself.
         command.args(["poll", "1000", &events.to_string(), &server.url("")]).env("PAUSE_US", "3000");
-        let (instructions, said) = profiled(bench, &command)?;
-        let events_seen = said.lines().find_map(|line| line.strip_prefix("events ")?.parse::<f64>().ok());
-        Ok((instructions, events_seen.ok_or_else(|| io::Error::other(said))?))
+        let (instructions, report) = profiled(bench, &command)?;
+        let events_seen = report.lines().find_map(|line| line.strip_prefix("events ")?.parse::<f64>().ok());
+        Ok((instructions, events_seen.ok_or_else(|| io::Error::other(report))?))
     };
     let ((few, of_few), (many, of_many)) = (counted(100)?, counted(1100)?);
     Ok((many - few) / (of_many - of_few))
@@ -147,9 +147,9 @@ fn event(bench: &Bench, ours: &Subject) -> io::Result<f64> {
 
 /// The memory of one of a thousand transfers that wait, with its handle.
 fn memory(bench: &Bench, ours: &Subject, url: &str) -> io::Result<f64> {
-    let said = output(bench.command(&bench.program("crowd")?, ours).args(["poll", "1000", "1", url]))?;
-    let bytes = said.lines().find_map(|line| line.strip_prefix("transfer_bytes ")?.parse().ok());
-    bytes.ok_or_else(|| io::Error::other(said))
+    let report = output(bench.command(&bench.program("crowd")?, ours).args(["poll", "1000", "1", url]))?;
+    let bytes = report.lines().find_map(|line| line.strip_prefix("transfer_bytes ")?.parse().ok());
+    bytes.ok_or_else(|| io::Error::other(report))
 }
 
 fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {
@@ -160,8 +160,8 @@ fn own_instructions(bench: &Bench, command: &mut Command) -> io::Result<f64> {
 fn profiled(bench: &Bench, command: &Command) -> io::Result<(f64, String)> {
     let profile = bench.directory().path().join("profile");
     let file = format!("--callgrind-out-file={}", profile.display());
-    let said = output(&mut under(command, &["valgrind", "--tool=callgrind", &file]))?;
-    Ok((own_cost(&std::fs::read_to_string(profile)?) as f64, said))
+    let report = output(&mut under(command, &["valgrind", "--tool=callgrind", &file]))?;
+    Ok((own_cost(&std::fs::read_to_string(profile)?) as f64, report))
 }
 
 /// Sums the cost of the library's functions, without called ones and without those chosen by processor.

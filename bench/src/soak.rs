@@ -71,9 +71,9 @@ pub fn run(arguments: &Arguments) -> io::Result<()> {
 /// Reads the program's output while it runs.
 fn watch(command: &mut Command) -> io::Result<Vec<Line>> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let said = BufReader::new(child.stdout.take().expect("it is piped"));
+    let pipe = BufReader::new(child.stdout.take().expect("it is piped"));
     let mut lines = Vec::new();
-    for text in said.lines() {
+    for text in pipe.lines() {
         let text = text?;
         let line: Line = text.split('\t').filter_map(|word| word.parse().ok()).collect();
         if line.len() != COLUMNS.len() + 1 {

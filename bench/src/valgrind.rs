@@ -47,15 +47,15 @@ pub fn callgrind_name<'a>(known: &mut BTreeMap<&'a str, &'a str>, field: &'a str
 /// The number after the first mention of `mark` in the output of a valgrind tool.
 fn figure(command: &Command, flags: &[&str], mark: &str) -> io::Result<f64> {
     let output = under(command, &[&["valgrind"], flags].concat()).output()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        return Err(io::Error::other(said));
+        return Err(io::Error::other(text));
     }
-    number_behind(&said, mark).ok_or_else(|| io::Error::other(format!("no number behind {mark:?} in {said}")))
+    number_behind(&text, mark).ok_or_else(|| io::Error::other(format!("no number behind {mark:?} in {text}")))
 }
 
-fn number_behind(said: &str, mark: &str) -> Option<f64> {
-    let (_, behind) = said.split_once(mark)?;
+fn number_behind(text: &str, mark: &str) -> Option<f64> {
+    let (_, behind) = text.split_once(mark)?;
     let digits = behind.chars().take_while(|c| c.is_ascii_digit() || *c == ',').filter(|c| *c != ',');
     digits.collect::<String>().parse().ok()
 }

@@ -217,8 +217,8 @@ impl Case {
             return Ok(());
         };
         let output = self.shell(&line, settings).output().map_err(|e| fail(format!("precheck: {e}")))?;
-        let said = String::from_utf8_lossy(&output.stdout);
-        match said.lines().next() {
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        match stdout.lines().next() {
             Some(reason) => Err(Verdict::Skipped(reason.to_owned())),
             None if !output.status.success() => Err(Verdict::Skipped("precheck command error".into())),
             None => Ok(()),

@@ -126,10 +126,10 @@ impl Judge<'_> {
         if wanted.split(',').any(|code| code.trim().parse() == Ok(exit)) {
             return Ok(());
         }
-        let said = self.log("stderr");
-        let said = String::from_utf8_lossy(&said);
-        let said = said.lines().last().unwrap_or_default();
-        Err(format!("exit code {exit} where {wanted} is expected  {said}"))
+        let message = self.log("stderr");
+        let message = String::from_utf8_lossy(&message);
+        let message = message.lines().last().unwrap_or_default();
+        Err(format!("exit code {exit} where {wanted} is expected  {message}"))
     }
 
     /// Checks the files that curl had to create.

@@ -94,20 +94,20 @@ fn odd_command_lines_are_refused_or_run() {
         let mut command = Command::new(tool());
         clean(&mut command).arg("--max-time").arg("2").args(&words).args(["--max-time", "2"]);
         let out = command.current_dir(&folder).stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8_lossy(&out.stderr);
-        assert!(out.status.signal().is_none() && !said.contains("panicked"), "{words:?}: {said}");
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.signal().is_none() && !stderr.contains("panicked"), "{words:?}: {stderr}");
         let code = out.status.code().unwrap();
-        assert!(code < 100, "{words:?}: {code} {said}");
+        assert!(code < 100, "{words:?}: {code} {stderr}");
         // Transfers side by side may have a meter behind it.
-        let lines: Vec<&str> = said.lines().collect();
+        let lines: Vec<&str> = stderr.lines().collect();
         let Some(advice) = lines.iter().rposition(|line| line.contains("try 'curl --help'")) else {
             continue;
         };
         let last = lines[advice.saturating_sub(1)];
         refused += 1;
-        assert!([1, 2, 3, 26].contains(&code), "{words:?}: {code} {said}");
+        assert!([1, 2, 3, 26].contains(&code), "{words:?}: {code} {stderr}");
         // A prompt for a password may precede it.
-        assert!(last.contains("curl: "), "{words:?}: {said}");
+        assert!(last.contains("curl: "), "{words:?}: {stderr}");
     }
     assert!(refused > count / 5, "{refused} of {count}");
 }
@@ -118,15 +118,15 @@ fn a_wrong_line_of_a_config_file_is_named() {
     std::fs::write(folder.join("config"), "silent\nno-silent\n\nmax-time = soon\n").unwrap();
     let out = super::run(tool(), &["-K", "config", "http://127.0.0.1:1/"], &folder);
     assert_eq!(out.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&out.stderr);
+    let stderr = String::from_utf8_lossy(&out.stderr);
     let reason = "config:3 config file option 'max-time' expected a proper numerical \ncurl: parameter";
-    assert!(said.starts_with(&format!("curl: {reason}\n")), "{said}");
+    assert!(stderr.starts_with(&format!("curl: {reason}\n")), "{stderr}");
     std::fs::write(folder.join("config"), "# a comment\nnonsense\n").unwrap();
     let out = super::run(tool(), &["-K", "config", "http://127.0.0.1:1/"], &folder);
-    let said = String::from_utf8_lossy(&out.stderr);
+    let stderr = String::from_utf8_lossy(&out.stderr);
     let expected = "curl: config:1 config file option 'nonsense' is unknown\n\
                     curl: option -K: found an unknown config option\n";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(stderr.starts_with(expected), "{stderr}");
 }
 
 /// An intended argument that is parsed as something else: the transfer continues with it.

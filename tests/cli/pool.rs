@@ -311,8 +311,8 @@ fn the_reason_names_the_broker() {
     };
     let expect = |change: &dyn Fn(&mut Command), words: &[&str], wanted: &str| {
         // A broker that is slow on a busy machine is a reason of its own.
-        let said = (0..200).map(|_| why(change, words)).find(|said| said.contains(wanted));
-        assert!(said.is_some(), "{wanted}: {}", why(change, words));
+        let found = (0..200).map(|_| why(change, words)).find(|text| text.contains(wanted));
+        assert!(found.is_some(), "{wanted}: {}", why(change, words));
     };
     let none = |_: &mut Command| ();
     expect(&none, &["-A", "nobody"], "the broker has none with these settings");
@@ -350,11 +350,11 @@ fn each_run_that_opens_anew_gives_the_reason() {
     world.goes_on(&[&url]);
     for round in 0..200 {
         let output = world.run(&["--why", &url]);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let is_new = String::from_utf8_lossy(&output.stdout).starts_with('1');
         let has_reason =
-            ["did not answer within 5 ms", "the broker has none"].map(|text| said.contains(text));
-        assert_eq!(is_new, has_reason.contains(&true), "{round}: {said}");
+            ["did not answer within 5 ms", "the broker has none"].map(|text| stderr.contains(text));
+        assert_eq!(is_new, has_reason.contains(&true), "{round}: {stderr}");
     }
 }
 
@@ -459,11 +459,11 @@ fn privileged_and_mistaken_values_leave_the_pool_off() {
     let url = server.url("/bytes/10");
     for round in 1..=2 {
         let output = needs::output(world.command(&[&url]).env("WARMWIRE_POOL", "yes"));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(
-            said.matches("WARMWIRE_POOL=yes is ignored; WARMWIRE_POOL must be: process, user").count(),
+            stderr.matches("WARMWIRE_POOL=yes is ignored; WARMWIRE_POOL must be: process, user").count(),
             1,
-            "{said}"
+            "{stderr}"
         );
         assert_eq!(server.accepts(), round);
     }

@@ -44,14 +44,14 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn said(output: &Output) -> String {
+fn text_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Describes the result, including the status: Wine has its own codes for programs that do not start or
 /// crash.
 fn described(output: &Output) -> String {
-    format!("{} {}", output.status, said(output))
+    format!("{} {}", output.status, text_of(output))
 }
 
 fn text(folder: &Path, name: &str) -> String {
@@ -139,7 +139,7 @@ fn no_name_of_others_is_a_device_or_a_stream() {
     assert_eq!(names(folder.path()), expected);
     // Another download of that name overwrites nothing.
     let again = run(folder.path(), &["-sSOJ", &server.url("/other?NUL.")]);
-    assert_eq!(again.status.code(), Some(23), "{}", said(&again));
+    assert_eq!(again.status.code(), Some(23), "{}", text_of(&again));
     assert_eq!(text(folder.path(), "_NUL"), "/nul");
 }
 
@@ -155,13 +155,13 @@ fn names_that_the_user_wrote_are_as_written() {
     assert_eq!(names(folder.path()), ["sub"]);
     assert_eq!(names(&folder.path().join("sub")), ["p\u{fc}\u{20ac}\u{1f980}.bin"]);
     let out = run(folder.path(), &["-sS", "-T", "sub/p\u{fc}\u{20ac}\u{1f980}.bin", &server.url("/sum/")]);
-    assert!(said(&out).starts_with("10 "), "{}", said(&out));
+    assert!(text_of(&out).starts_with("10 "), "{}", text_of(&out));
     let missing = run(folder.path(), &["-o", "no\\such\\folder", &url]);
     assert_eq!(missing.status.code(), Some(23));
     assert!(
-        said(&missing).contains("Failed to open the file no\\such\\folder: No such file"),
+        text_of(&missing).contains("Failed to open the file no\\such\\folder: No such file"),
         "{}",
-        said(&missing)
+        text_of(&missing)
     );
 }
 
@@ -178,7 +178,7 @@ fn the_default_config_file_is_found() {
             command.env(name, format!("{root}\\{place}"));
         }
         let out = command.args(["-s", &url]).output().unwrap();
-        let head = said(&out);
+        let head = text_of(&out);
         head.lines().find_map(|line| line.strip_prefix("User-Agent: ").map(str::to_owned)).unwrap_or(head)
     };
     for (place, file, who) in [
@@ -205,7 +205,7 @@ fn a_connection_that_is_refused_ends_at_once() {
     drop(taken);
     // A tool that does not notice would wait for five minutes; the limit has another code.
     let out = run(folder.path(), &["-sS", "-m", "60", &url, &url]);
-    assert_eq!(out.status.code(), Some(7), "{}", said(&out));
+    assert_eq!(out.status.code(), Some(7), "{}", text_of(&out));
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
     assert_eq!(run(folder.path(), &["-sS", "-m", "0.5", &url]).status.code(), Some(28));
@@ -227,14 +227,14 @@ fn each_kind_of_transfer() {
 
     let ftp = FtpServer::with_file("/dir/a.txt", "by ftp");
     let out = run(folder.path(), &["-sS", &ftp.url("/dir/a.txt")]);
-    assert_eq!(said(&out), "by ftp");
+    assert_eq!(text_of(&out), "by ftp");
 
     fs::write(folder.path().join("local.txt"), "by file").unwrap();
     let path = format!("{}/local.txt", folder.path().display());
     for url in
         [format!("file:///Z:{path}"), format!("file://localhost/Z:{path}"), format!("file:///z|{path}")]
     {
-        assert_eq!(said(&run(folder.path(), &["-sS", &url])), "by file", "{url}");
+        assert_eq!(text_of(&run(folder.path(), &["-sS", &url])), "by file", "{url}");
     }
 
     let http = HttpServer::plain();
@@ -271,7 +271,7 @@ fn a_file_url_names_a_file_of_this_machine() {
         file_url(&format!("/Z:{path}/plain.txt")),
         format!("file://127.0.0.1/Z:{path}/plain.txt"),
     ] {
-        assert_eq!(said(&run(folder.path(), &["-sS", "-g", &url])), "here", "{url}");
+        assert_eq!(text_of(&run(folder.path(), &["-sS", "-g", &url])), "here", "{url}");
     }
     for url in [
         file_url(&format!("/machine{path}/plain.txt")),
@@ -282,10 +282,10 @@ fn a_file_url_names_a_file_of_this_machine() {
         format!("file://machine{path}/plain.txt"),
     ] {
         let out = run(folder.path(), &["-sS", "-g", &url]);
-        assert_eq!(out.status.code(), Some(3), "{url}: {}", said(&out));
+        assert_eq!(out.status.code(), Some(3), "{url}: {}", text_of(&out));
     }
     let missing = run(folder.path(), &["-sS", &file_url(&format!("Z:{path}/missing"))]);
-    assert_eq!(missing.status.code(), Some(37), "{}", said(&missing));
+    assert_eq!(missing.status.code(), Some(37), "{}", text_of(&missing));
     let up = folder.path().join("sent.txt");
     let url = file_url(&format!("Z:{path}/sent.txt"));
     assert!(run(folder.path(), &["-sS", "-T", "plain.txt", &url]).status.success());
@@ -318,7 +318,7 @@ fn the_systems_store_is_trusted() {
     let url = server.url("/bytes/3");
     let code = |words: &[&str]| {
         let out = run(folder.path(), &[words, &["-sS", url.as_str()]].concat());
-        (out.status.code(), said(&out))
+        (out.status.code(), text_of(&out))
     };
     let (ok, not_trusted) = (Some(0), Some(60));
     assert_eq!(code(&[]).0, not_trusted);
@@ -375,14 +375,14 @@ fn features_missing_on_windows_are_reported() {
     let url = server.url("/bytes/3");
     for word in ["--pool-stop", "--pool-status"] {
         let out = run(folder.path(), &[word]);
-        assert_eq!(out.status.code(), Some(1), "{word}: {}", said(&out));
-        assert!(said(&out).contains("this system has no broker"), "{}", said(&out));
+        assert_eq!(out.status.code(), Some(1), "{word}: {}", text_of(&out));
+        assert!(text_of(&out).contains("this system has no broker"), "{}", text_of(&out));
     }
     assert!(run(folder.path(), &["--pool", "user", "-s", &url]).status.success());
     let out = run(folder.path(), &["-V"]);
-    assert!(said(&out).contains("-w64-mingw32)"), "{}", said(&out));
+    assert!(text_of(&out).contains("-w64-mingw32)"), "{}", text_of(&out));
     let out = run(folder.path(), &["--xattr", "-o", "f", &url]);
-    assert!(out.status.success() && said(&out).contains("extended attributes"), "{}", said(&out));
+    assert!(out.status.success() && text_of(&out).contains("extended attributes"), "{}", text_of(&out));
 }
 
 /// A cache is stored and used: files are locked, renamed and removed while others are open.
@@ -393,7 +393,7 @@ fn a_cache_works() {
     let server = HttpServer::with(|_| Some(Response::ok("kept").with("Cache-Control", "max-age=1000")));
     for _ in 0..2 {
         let out = run(folder.path(), &["-sS", "--cache", "kept", &server.url("/x")]);
-        assert_eq!(said(&out), "kept");
+        assert_eq!(text_of(&out), "kept");
     }
     assert_eq!(server.requests().len(), 1);
 }

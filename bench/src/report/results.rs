@@ -66,15 +66,16 @@ pub struct Figure {
 
 impl Origin {
     pub fn now() -> Origin {
-        let said = |program: &str, words: &[&str]| {
+        let output_of = |program: &str, words: &[&str]| {
             let output = Command::new(program).args(words).current_dir(crate::context::root()).output();
             output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
-        let changed = said("git", &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench"]);
+        let changed =
+            output_of("git", &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench"]);
         let mark = if changed.is_empty() { "" } else { "+" };
         Origin {
-            date: said("date", &["-u", "+%F"]),
-            commit: said("git", &["rev-parse", "--short=8", "HEAD"]) + mark,
+            date: output_of("date", &["-u", "+%F"]),
+            commit: output_of("git", &["rev-parse", "--short=8", "HEAD"]) + mark,
             machine: machine(),
         }
     }

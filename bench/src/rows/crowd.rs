@@ -71,12 +71,12 @@ fn case(bench: &Bench, way: &str, count: usize, base: &str, hosts: Option<usize>
         let mut command = bench.command(&program, &bench.subjects[at]);
         let events = bench.count(EVENTS).to_string();
         command.args([way, &count.to_string(), &events, base]).args(hosts.map(|hosts| hosts.to_string()));
-        let said = output(&mut command)?;
+        let text = output(&mut command)?;
         let figure = |name: &str| {
-            let line = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             line.and_then(|value| value.parse::<f64>().ok())
         };
-        let missing = || io::Error::other(format!("{command:?} said {said}"));
+        let missing = || io::Error::other(format!("{command:?} said {text}"));
         FIGURES.iter().map(|(name, _)| figure(name).ok_or_else(missing)).collect()
     })
 }

@@ -59,8 +59,8 @@ fn serve(link: &Link) -> io::Result<Server> {
     command.args(["-c", HTTP_SERVER, SERVER, &PORT.to_string()]).stdout(Stdio::piped());
     let mut server = Server(command.spawn()?);
     let mut ready = String::new();
-    if let Some(said) = server.0.stdout.take() {
-        BufReader::new(said).read_line(&mut ready)?;
+    if let Some(pipe) = server.0.stdout.take() {
+        BufReader::new(pipe).read_line(&mut ready)?;
     }
     match ready.trim() {
         "ready" => Ok(server),

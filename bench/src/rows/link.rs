@@ -53,8 +53,8 @@ impl Link {
             .stdout(Stdio::piped())
             .spawn()?;
         let mut ready = String::new();
-        if let Some(said) = delay.stdout.take() {
-            BufReader::new(said).read_line(&mut ready)?;
+        if let Some(pipe) = delay.stdout.take() {
+            BufReader::new(pipe).read_line(&mut ready)?;
         }
         let [near, far] = names;
         let link = Link { delay, near, far };
@@ -114,8 +114,8 @@ impl Plain {
         server.args(["-c", PLAIN_SERVER, SERVER, &PLAIN_PORT.to_string(), &size.to_string()]);
         let mut plain = Plain(server.stdout(Stdio::piped()).spawn()?);
         let mut ready = String::new();
-        if let Some(said) = plain.0.stdout.take() {
-            BufReader::new(said).read_line(&mut ready)?;
+        if let Some(pipe) = plain.0.stdout.take() {
+            BufReader::new(pipe).read_line(&mut ready)?;
         }
         match ready.trim() {
             "ready" => Ok(plain),

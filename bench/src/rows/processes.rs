@@ -243,8 +243,11 @@ fn php_times(
             let lines = lines.collect::<String>() + "pm.max_children = 8\n";
             let manager = PhpFpm::start(&lines, |command| bench.prepare(command, Some(subject)))?;
             let one = |_| {
-                let said = manager.output_of(PHP)?;
-                said.trim().parse::<f64>().map_err(|_| io::Error::other(format!("php-fpm: {said}")))
+                let status_text = manager.output_of(PHP)?;
+                status_text
+                    .trim()
+                    .parse::<f64>()
+                    .map_err(|_| io::Error::other(format!("php-fpm: {status_text}")))
             };
             (0..calls).map(one).collect()
         }
@@ -311,10 +314,10 @@ fn resident(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
     };
     let until = Instant::now() + Duration::from_secs(60);
     let ca = bench.ca().display().to_string();
-    let (mut said, mut run) = (String::new(), 0);
-    while parked(&said) < PARKED {
+    let (mut status_text, mut run) = (String::new(), 0);
+    while parked(&status_text) < PARKED {
         if Instant::now() > until {
-            let text = format!("the broker has {} connections", parked(&said));
+            let text = format!("the broker has {} connections", parked(&status_text));
             return Err(io::Error::new(ErrorKind::TimedOut, text));
         }
         // Each process opens some at once, from an address of its own, so that it takes none from the broker.
@@ -325,9 +328,10 @@ fn resident(bench: &Bench, nginx: &Nginx) -> io::Result<Option<Case>> {
         command.args(["-q", "-sS", "--pool=user", "--http1.1", "--cacert", &ca, "-o", "/dev/null"]);
         command.args(["--interface", &format!("127.0.0.{}", 1 + run % 250)]);
         output(command.args(["--parallel", "--parallel-immediate", "--parallel-max", "40", &url]))?;
-        said = status()?;
+        status_text = status()?;
     }
-    let process = said.strip_prefix("broker ").and_then(|rest| rest.split(':').next()).unwrap_or_default();
+    let process =
+        status_text.strip_prefix("broker ").and_then(|rest| rest.split(':').next()).unwrap_or_default();
     let process: u32 = process.parse().map_err(io::Error::other)?;
     let names = [format!("broker with {PARKED} connections")];
     let case = Case::in_turns("the broker", Turns::ONCE, &names, &[RESIDENT, IDLE_CPU], |_| {

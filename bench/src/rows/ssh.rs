@@ -198,11 +198,11 @@ fn cpu_ms(command: &Command) -> io::Result<f64> {
     let mut shell = Command::new("bash");
     shell.args(["-c", "\"$@\" > /dev/null && times", "bash"]).arg(command.get_program());
     shell.args(command.get_args());
-    let said = output(shell.env_remove("LD_LIBRARY_PATH"))?;
+    let text = output(shell.env_remove("LD_LIBRARY_PATH"))?;
     let seconds = |word: &str| {
         let (minutes, seconds) = word.strip_suffix('s')?.split_once('m')?;
         Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
     };
-    let children = said.lines().nth(1).unwrap_or_default();
+    let children = text.lines().nth(1).unwrap_or_default();
     Ok(children.split_whitespace().filter_map(seconds).sum::<f64>() * 1000.0)
 }

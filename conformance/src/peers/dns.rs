@@ -79,8 +79,8 @@ mod tests {
         let lines = ["A: 127.0.0.1", "AAAA: [::1]", "A: none"].map(str::to_owned);
         let found = addresses(&lines, "A");
         assert_eq!((found.len(), addresses(&lines, "AAAA").len()), (1, 1));
-        let said = reply(&packet[..end], 1, &found);
-        assert_eq!(&said[..12], b"\x12\x34\x81\x80\0\x01\0\x01\0\0\0\0");
-        assert!(said.ends_with(b"\0\x04\x7f\0\0\x01"));
+        let answer = reply(&packet[..end], 1, &found);
+        assert_eq!(&answer[..12], b"\x12\x34\x81\x80\0\x01\0\x01\0\0\0\0");
+        assert!(answer.ends_with(b"\0\x04\x7f\0\0\x01"));
     }
 }

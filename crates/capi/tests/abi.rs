@@ -184,10 +184,10 @@ fn sane_only_where_faults_are_seen() {
     let include = format!("-I{}", root().join("include").display());
     let program = compile(&source, &scratch.0, &["-w", &include, &format!("-L{}", library().display())]);
     let output = run(&program, &scratch.0, true, &[]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let wanted =
         if kind == "thread" { "ThreadSanitizer: data race" } else { "AddressSanitizer: heap-use-after-free" };
-    assert!(!output.status.success() && said.contains(wanted), "{}: {said}", output.status);
+    assert!(!output.status.success() && stderr.contains(wanted), "{}: {stderr}", output.status);
 }
 
 #[test]

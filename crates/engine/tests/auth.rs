@@ -369,7 +369,7 @@ fn digest_follows_redirects_of_its_own_server() {
 #[test]
 fn an_empty_login_proves_nothing() {
     let server = HttpServer::plain();
-    for (set, in_url, said) in [
+    for (set, in_url, wanted) in [
         (Some((O::UserPwd, "")), "", None),
         (Some((O::UserPwd, ":")), "", None),
         (Some((O::Username, "")), "", None),
@@ -385,6 +385,6 @@ fn an_empty_login_proves_nothing() {
         set.iter().for_each(|(option, value)| text(&easy, *option, value));
         perform(&easy);
         let request = server.last_request().unwrap();
-        assert_eq!(request.field("Authorization"), said, "{set:?} {url}");
+        assert_eq!(request.field("Authorization"), wanted, "{set:?} {url}");
     }
 }

@@ -24,8 +24,8 @@ fn reply_to(script: Script, change: impl Fn(&Easy)) -> (Code, String) {
     let (easy, _app) = handle(&format!("http://127.0.0.1:{}/", peer.port()));
     change(&easy);
     let code = easy.perform();
-    let said = easy.state().message();
-    (code, if said.is_empty() { code.text().to_owned() } else { said })
+    let message = easy.state().message();
+    (code, if message.is_empty() { code.text().to_owned() } else { message })
 }
 
 fn of_head(fields: &str) -> (Code, String) {
@@ -155,8 +155,11 @@ fn long_heads_add_up_over_redirects() {
     assert_eq!(easy.perform(), Code::TooManyRedirects);
     long(&easy, O::MaxRedirs, 100);
     assert_eq!(easy.perform(), Code::RecvError);
-    let said = easy.state().message();
-    assert!(said.starts_with("Too large response headers: ") && said.ends_with(" > 6144000"), "{said}");
+    let message = easy.state().message();
+    assert!(
+        message.starts_with("Too large response headers: ") && message.ends_with(" > 6144000"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -101,9 +101,9 @@ fn replies_without_end_do_end() {
         let (before, started) = (peak_kib(), Instant::now());
         let found = easy.perform();
         let used = peak_kib().saturating_sub(before);
-        let said = easy.state().message();
-        let said = if said.is_empty() { found.text().to_owned() } else { said };
-        assert_eq!((found, said.as_str()), (*code, *message), "{name}");
+        let failure = easy.state().message();
+        let failure = if failure.is_empty() { found.text().to_owned() } else { failure };
+        assert_eq!((found, failure.as_str()), (*code, *message), "{name}");
         assert!(used < MEMORY, "{name}: {used} KiB");
         assert!(started.elapsed() < Duration::from_secs(20), "{name}: {:?}", started.elapsed());
         assert!(app.body.borrow().len() < 1 << 20, "{name}");
@@ -140,11 +140,11 @@ fn talker(scheme: &str, first: &'static [&str], piece: &'static str) -> String {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         let (mut socket, _) = listener.accept()?;
-        for (at, said) in first.iter().enumerate() {
+        for (at, reply) in first.iter().enumerate() {
             if at > 0 {
                 let _ = socket.read(&mut [0; 4096])?;
             }
-            socket.write_all(said.as_bytes())?;
+            socket.write_all(reply.as_bytes())?;
         }
         let much = piece.repeat(64 * 1024 / piece.len());
         loop {

@@ -234,7 +234,7 @@ fn commands_in_clear_again() {
         }
         assert_eq!(easy.state().info.borrow().connection_id, 0, "it was kept");
         assert_eq!(easy.state().info.borrow().connects, 1, "the data connection");
-        let said = String::from_utf8_lossy(&app.headers.take()).to_ascii_lowercase();
-        assert!(said.contains("200 clearing control channel"), "{said}");
+        let header_text = String::from_utf8_lossy(&app.headers.take()).to_ascii_lowercase();
+        assert!(header_text.contains("200 clearing control channel"), "{header_text}");
     }
 }

@@ -83,10 +83,10 @@ fn talk(
     let mut lines = BufReader::new(stream);
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|n| n > 0) {
-        let said = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let command = String::from_utf8_lossy(&line).trim_end().to_owned();
         line.clear();
-        log.0.lock().unwrap().push(said.clone());
-        match answer(&said) {
+        log.0.lock().unwrap().push(command.clone());
+        match answer(&command) {
             Some(bytes) if write(&bytes) => {}
             _ => return,
         }
@@ -171,7 +171,7 @@ fn literals_contain_no_reply_lines() {
     assert!(log.has("A005 LOGOUT"), "it was in step");
     let special: &[(&str, &str)] = &[("NOOP", OTHER), ("X", "")];
     let (port, log) = serve(GREETING, Pace::Whole, move |line| match line.contains("NOOP") {
-        true => usual(line, special).map(|said| [&said[..], b"A003 OK done\r\n"].concat()),
+        true => usual(line, special).map(|reply| [&reply[..], b"A003 OK done\r\n"].concat()),
         false => usual(line, special),
     });
     let (easy, _) = handle(&format!("imap://user:secret@127.0.0.1:{port}/"));
@@ -470,9 +470,9 @@ fn literals_that_nobody_waits_for() {
             assert!(last.as_bytes() == mail, "{offer} {size}");
         }
         let plus = if unasked { "+" } else { "" };
-        let said: Vec<_> = log.lines().into_iter().filter(|line| line.contains("APPEND")).collect();
+        let appends: Vec<_> = log.lines().into_iter().filter(|line| line.contains("APPEND")).collect();
         let wanted = ["A003", "A004"].map(|tag| format!("{tag} APPEND box {{{size}{plus}}}"));
-        assert_eq!(said, wanted, "{offer}");
+        assert_eq!(appends, wanted, "{offer}");
     }
     let refuse =
         [("CAPABILITY", "* CAPABILITY LITERAL+\r\nTAG OK\r\n"), ("APPEND", "TAG NO [TRYCREATE] no\r\n")];

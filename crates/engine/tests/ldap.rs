@@ -92,11 +92,11 @@ fn tls_is_asked_for_first() {
         script.extend(then);
         script
     };
-    let (code, _, said) = run(refuses(vec![Step::Hold]), "dc=x", |easy| {
+    let (code, _, received) = run(refuses(vec![Step::Hold]), "dc=x", |easy| {
         long(easy, O::UseSsl, 3);
         text(easy, O::Username, "me");
     });
-    assert_eq!((code, said), (Code::UseSslFailed, wire::ldap::start_tls(1)), "no name in clear");
+    assert_eq!((code, received), (Code::UseSslFailed, wire::ldap::start_tls(1)), "no name in clear");
     let goes_on = vec![
         Step::Expect(wire::ldap::bind(2, b"", b"")),
         Step::Send(outcome(2, 0x61, 0, "")),
@@ -185,12 +185,12 @@ fn a_bind_that_ends_early_is_no_login() {
             script.extend([Step::Expect(MECHANISM.into()), Step::Send(message(id, 0x61, &last.concat()))]);
         }
         script.extend([Step::Expect(b"objectClass\x30\0".to_vec()), Step::Hold]);
-        let (code, _, said) = run(script, "dc=x", |easy| {
+        let (code, _, received) = run(script, "dc=x", |easy| {
             text(easy, O::Username, "me");
             text(easy, O::Password, "secret");
             text(easy, O::LoginOptions, &format!("AUTH={MECHANISM}"));
         });
-        (code, said.windows(4).any(|bytes| bytes == b"dc=x"))
+        (code, received.windows(4).any(|bytes| bytes == b"dc=x"))
     };
     let refused = (Code::LoginDenied, false);
     assert_eq!(login(&[(0, "")]), refused, "at once");

@@ -9,7 +9,7 @@ use warmwire_engine::Easy;
 
 const MAIL: &str = "Subject: x\r\n\r\n.dot\r\nend\r\n";
 
-fn said(peer: &RawPeer, connection: usize) -> String {
+fn commands(peer: &RawPeer, connection: usize) -> String {
     String::from_utf8(peer.received()[connection].clone()).unwrap()
 }
 
@@ -128,7 +128,7 @@ fn no_words_in_clear_pass_for_protected_ones() {
         let (easy, _) = mailbox(&peer, "/1");
         long(&easy, O::UseSsl, 3);
         assert_eq!(easy.perform(), code);
-        assert_eq!(said(&peer, 0), "CAPA\r\nSTLS\r\n");
+        assert_eq!(commands(&peer, 0), "CAPA\r\nSTLS\r\n");
     }
     for (extensions, asked, answer, code) in [
         ("250-STARTTLS\r\n", "EHLO client\r\nSTARTTLS\r\n", "220 go\r\n250 me\r\n", Code::WeirdServerReply),
@@ -143,7 +143,7 @@ fn no_words_in_clear_pass_for_protected_ones() {
         text(&easy, O::Username, "user");
         text(&easy, O::Password, "secret");
         assert_eq!(easy.perform(), code);
-        assert_eq!(said(&peer, 0), asked);
+        assert_eq!(commands(&peer, 0), asked);
     }
 }
 
@@ -159,7 +159,7 @@ fn clear_connections_are_not_reused_for_tls() {
     assert_eq!(easy.perform(), Code::Ok);
     long(&easy, O::UseSsl, 3);
     assert_eq!(easy.perform(), Code::UseSslFailed);
-    assert_eq!((peer.accepts(), said(&peer, 1).as_str()), (2, "CAPA\r\n"));
+    assert_eq!((peer.accepts(), commands(&peer, 1).as_str()), (2, "CAPA\r\n"));
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_refused_recipient() {
         let code = easy.perform();
         assert_eq!(code, if lenient { Code::Ok } else { Code::SendError });
         easy.close();
-        assert_eq!(said(&peer, 0).contains("DATA\r\n"), lenient);
+        assert_eq!(commands(&peer, 0).contains("DATA\r\n"), lenient);
     }
 }
 
@@ -324,7 +324,7 @@ fn authorization_identities() {
         text(&easy, option, value);
     }
     long(&easy, O::SaslIr, 1);
-    assert_eq!(easy.perform(), Code::Ok, "{}: {}", easy.state().message(), said(&peer, 0));
+    assert_eq!(easy.perform(), Code::Ok, "{}: {}", easy.state().message(), commands(&peer, 0));
 }
 
 /// An empty user name counts as a user: such a login is not anonymous, and shares no connection with
@@ -336,7 +336,7 @@ fn an_empty_name_is_a_name() {
     let peer = RawPeer::start(vec![refused]);
     let (easy, _) = handle(&format!("pop3://;AUTH=EXTERNAL@127.0.0.1:{}/1", peer.port()));
     assert_eq!(easy.perform(), Code::LoginDenied);
-    assert_eq!(said(&peer, 0), "CAPA\r\n");
+    assert_eq!(commands(&peer, 0), "CAPA\r\n");
 
     let hello = |user: &[(&str, &str)]| {
         let mut script = vec![send("+OK\r\n"), expect("CAPA\r\n"), send("+OK\r\nUSER\r\n.\r\n")];
@@ -375,7 +375,7 @@ fn a_token_needs_no_user() {
         long(&easy, O::SaslIr, 1);
         assert_eq!(easy.perform(), wanted, "{}", easy.state().message());
         let denied = wanted == Code::LoginDenied;
-        assert_eq!(said(&peer, 0) == "CAPA\r\n", denied, "{}", said(&peer, 0));
+        assert_eq!(commands(&peer, 0) == "CAPA\r\n", denied, "{}", commands(&peer, 0));
     }
 }
 
@@ -411,7 +411,7 @@ fn a_message_that_is_too_large_is_followed_by_a_goodbye() {
     long(&easy, O::MaxFileSizeLarge, 5);
     assert_eq!(easy.perform(), Code::FilesizeExceeded);
     peer.wait_for_ends(1);
-    assert!(said(&peer, 0).ends_with("QUIT\r\n"), "{}", said(&peer, 0));
+    assert!(commands(&peer, 0).ends_with("QUIT\r\n"), "{}", commands(&peer, 0));
 }
 
 /// Other login options make another connection.
@@ -433,9 +433,9 @@ fn other_login_options_open_another_connection() {
     let peer = RawPeer::start(vec![logged_in()]);
     let (easy, _) = mailbox(&peer, "/");
     text(&easy, O::CustomRequest, "STAT");
-    assert_eq!(easy.perform(), Code::Ok, "{}", said(&peer, 0));
+    assert_eq!(easy.perform(), Code::Ok, "{}", commands(&peer, 0));
     text(&easy, O::LoginOptions, "AUTH=LOGIN");
-    assert_eq!(easy.perform(), Code::Ok, "{}", said(&peer, 1));
+    assert_eq!(easy.perform(), Code::Ok, "{}", commands(&peer, 1));
     assert_eq!(peer.accepts(), 2);
 }
 
@@ -463,7 +463,7 @@ fn schemes_of_http_choose_mechanisms() {
         text(&easy, O::LoginOptions, options);
         long(&easy, O::HttpAuth, schemes);
         assert_eq!(easy.perform(), Code::LoginDenied, "{schemes} {options}");
-        assert_eq!(said(&peer, 0).contains("AUTH"), answer.is_some(), "{}", said(&peer, 0));
+        assert_eq!(commands(&peer, 0).contains("AUTH"), answer.is_some(), "{}", commands(&peer, 0));
     }
 }
 
@@ -480,7 +480,7 @@ fn an_author_in_brackets() {
         text(&easy, O::Username, "user");
         text(&easy, O::Password, "secret");
         text(&easy, O::MailAuth, author);
-        assert_eq!(easy.perform(), Code::SendError, "{}", said(&peer, 0));
+        assert_eq!(easy.perform(), Code::SendError, "{}", commands(&peer, 0));
         assert_eq!(easy.state().info.borrow().response_code, 550);
     }
 }

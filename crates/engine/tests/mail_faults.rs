@@ -342,8 +342,8 @@ fn tls() {
         };
         let (peer, easy, _) = start(&other);
         assert_eq!(easy.perform(), Code::PeerFailedVerification, "{protocol:?}");
-        let said = String::from_utf8_lossy(&peer.received()[0]).into_owned();
-        assert!(!said.contains("secret") && !said.contains("AHVz"), "{said}");
+        let commands = String::from_utf8_lossy(&peer.received()[0]).into_owned();
+        assert!(!commands.contains("secret") && !commands.contains("AHVz"), "{commands}");
         let (peer, easy, app) = start(&file);
         for _ in 0..2 {
             app.read_at.set(0);

@@ -10,7 +10,7 @@ use warmwire_engine::{Easy, SmtpPipelining};
 const MAIL: &str = "Subject: x\r\n\r\n.dot\r\nend\r\n";
 const STUFFED: &str = "Subject: x\r\n\r\n..dot\r\nend\r\n.\r\n";
 
-fn said(peer: &RawPeer) -> String {
+fn commands(peer: &RawPeer) -> String {
     String::from_utf8_lossy(&peer.received()[0]).into_owned()
 }
 
@@ -77,7 +77,7 @@ fn several_recipients() {
         long(&easy, O::InFileSizeLarge, mail_text.len() as i64);
         assert_eq!(easy.perform(), Code::Ok, "{}", easy.state().message());
         easy.close();
-        assert_eq!(said(&peer).contains(mail_text), lines || mail_text != MAIL, "{}", said(&peer));
+        assert_eq!(commands(&peer).contains(mail_text), lines || mail_text != MAIL, "{}", commands(&peer));
     }
 }
 
@@ -102,8 +102,11 @@ fn one_of_three_is_refused() {
             assert_eq!(easy.perform(), if lenient { Code::Ok } else { Code::SendError });
             assert_eq!(easy.state().info.borrow().response_code, if lenient { 250 } else { 550 });
             easy.close();
-            assert_eq!((said(&peer).contains("DATA"), said(&peer).contains("BDAT")), (lenient, false));
-            assert_eq!(said(&peer).contains("Subject"), lenient);
+            assert_eq!(
+                (commands(&peer).contains("DATA"), commands(&peer).contains("BDAT")),
+                (lenient, false)
+            );
+            assert_eq!(commands(&peer).contains("Subject"), lenient);
         }
     }
 }
@@ -124,7 +127,11 @@ fn a_go_ahead_for_nobody() {
         long(&easy, O::MailRcptAllowFails, i64::from(lenient));
         assert_eq!(easy.perform(), Code::SendError);
         assert_eq!(easy.state().info.borrow().response_code, 550);
-        assert!(said(&peer).contains("DATA\r\n.\r\n") && !said(&peer).contains("Subject"), "{}", said(&peer));
+        assert!(
+            commands(&peer).contains("DATA\r\n.\r\n") && !commands(&peer).contains("Subject"),
+            "{}",
+            commands(&peer)
+        );
     }
 }
 
@@ -204,6 +211,6 @@ fn an_early_refusal() {
         assert_eq!(easy.perform(), Code::WeirdServerReply, "{}", easy.state().message());
         assert_eq!(easy.state().info.borrow().response_code, 552);
         easy.close();
-        assert!(!said(&peer).contains("QUIT"));
+        assert!(!commands(&peer).contains("QUIT"));
     }
 }

@@ -22,7 +22,7 @@ use warmwire_engine::{Easy, Multi, easy::EasyState};
 struct Meddler {
     easy: RefCell<Option<Easy>>,
     called: Cell<u32>,
-    said: RefCell<String>,
+    debug_text: RefCell<String>,
 }
 
 impl Meddler {
@@ -74,7 +74,7 @@ impl Callbacks for Shared {
 
     fn debug(&self, kind: DebugKind, data: &[u8]) {
         if kind == DebugKind::Text {
-            self.0.said.borrow_mut().push_str(&String::from_utf8_lossy(data));
+            self.0.debug_text.borrow_mut().push_str(&String::from_utf8_lossy(data));
         }
         self.0.meddle();
     }
@@ -91,7 +91,7 @@ fn meddler(url: &str) -> (Easy, Rc<Meddler>) {
 /// Breaks the cycle of the two, and checks the expected output.
 fn end(easy: &Easy, meddler: &Meddler, wanted: &str) {
     easy.close();
-    assert!(meddler.said.borrow().contains(wanted), "{}", meddler.said.borrow());
+    assert!(meddler.debug_text.borrow().contains(wanted), "{}", meddler.debug_text.borrow());
     meddler.easy.take();
 }
 
@@ -115,7 +115,7 @@ fn cookie_files_and_jars() {
     easy.set_text(O::CookieJar, Some(b"/no/such/folder/jar")).unwrap();
     assert_eq!(easy.perform(), Code::Ok);
     end(&easy, &meddler, "failed to open cookie file");
-    assert!(meddler.said.borrow().contains("failed to save cookies"));
+    assert!(meddler.debug_text.borrow().contains("failed to save cookies"));
 }
 
 #[test]

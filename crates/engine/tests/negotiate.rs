@@ -24,9 +24,9 @@ fn play(act: &str) {
     realm.user(&mut command, "alice");
     command.env("TICKETS_OF_BOB", realm.cache("bob"));
     let output = command.output().unwrap();
-    let said =
+    let report =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{act}: {said}");
+    assert!(output.status.success() && report.contains("1 passed"), "{act}: {report}");
 }
 
 fn negotiating(url: &str, user: Option<&str>) -> (Easy, std::rc::Rc<crate::common::App>) {

@@ -335,13 +335,17 @@ fn compressed_bodies_that_end_too_soon() {
             let (easy, app) = handle(&server.url("/"));
             text(&easy, O::AcceptEncoding, "");
             let code = easy.perform();
-            let said = easy.state().message();
+            let message_text = easy.state().message();
             if length == 0 || length == whole.len() {
                 let body: &[u8] = if length == 0 { b"" } else { b"hello" };
-                assert_eq!((code, &app.body.borrow()[..]), (Code::Ok, body), "{coding} {length}: {said}");
+                assert_eq!(
+                    (code, &app.body.borrow()[..]),
+                    (Code::Ok, body),
+                    "{coding} {length}: {message_text}"
+                );
             } else {
                 let wanted = "Compressed content did not end cleanly, data truncated?";
-                assert_eq!((code, &*said), (Code::BadContentEncoding, wanted), "{coding} {length}");
+                assert_eq!((code, &*message_text), (Code::BadContentEncoding, wanted), "{coding} {length}");
                 assert!(b"hello".starts_with(&app.body.borrow()[..]), "{coding} {length}");
             }
         }

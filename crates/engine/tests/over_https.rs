@@ -32,10 +32,10 @@ fn asked(request: &Request) -> (u16, String) {
 fn reply(request: &Request, says: Answers) -> Response {
     let (kind, _) = asked(request);
     let mut message = request.body.clone();
-    let said = says(kind);
+    let answer = says(kind);
     message[2] = 0x81;
-    message[3] = 0x80 | *said.as_ref().err().unwrap_or(&0);
-    let records = said.unwrap_or_default();
+    message[3] = 0x80 | *answer.as_ref().err().unwrap_or(&0);
+    let records = answer.unwrap_or_default();
     message[7] = records.len() as u8;
     for data in records {
         message.extend([0xc0, 12]);

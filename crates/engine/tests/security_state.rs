@@ -203,14 +203,14 @@ fn a_bearer_token_does_not_turn_to_mail() {
             easy.close();
             String::from_utf8(peer.received().concat()).unwrap()
         };
-        let has_token = |said: &str| {
+        let has_token = |text: &str| {
             let is_token =
                 |word: &str| decode(word.as_bytes()).is_some_and(|b| b.windows(5).any(|w| w == b"token"));
-            said.split_ascii_whitespace().any(is_token)
+            text.split_ascii_whitespace().any(is_token)
         };
         assert!(has_token(&heard(false)), "{scheme}: who is asked by name hears it");
-        let said = heard(true);
-        assert!(!said.is_empty() && !said.contains("XOAUTH2") && !has_token(&said), "{scheme}: {said}");
+        let text = heard(true);
+        assert!(!text.is_empty() && !text.contains("XOAUTH2") && !has_token(&text), "{scheme}: {text}");
     }
 }
 

@@ -39,15 +39,15 @@ fn converse(mut client: &TcpStream, status: u8) -> Vec<u8> {
     client.read_exact(&mut methods).unwrap();
     let chosen = if methods.contains(&2) { 2 } else { 0 };
     client.write_all(&[5, chosen]).unwrap();
-    let mut said = vec![0; 512];
+    let mut received = vec![0; 512];
     if chosen == 2 {
-        let n = client.read(&mut said).unwrap();
-        assert_eq!(&said[..n], b"\x01\x02me\x02pw");
+        let n = client.read(&mut received).unwrap();
+        assert_eq!(&received[..n], b"\x01\x02me\x02pw");
         client.write_all(&[1, 0]).unwrap();
     }
-    let n = client.read(&mut said).unwrap();
+    let n = client.read(&mut received).unwrap();
     client.write_all(&[5, status, 0, 1, 127, 0, 0, 1, 0, 80]).unwrap();
-    said[..n].to_vec()
+    received[..n].to_vec()
 }
 
 fn relay(client: TcpStream, server: TcpStream) {

@@ -36,11 +36,11 @@ fn options(easy: &Easy, options: &[&str]) {
 #[test]
 fn a_server_that_is_none_hears_the_words_alone() {
     let script = vec![expect("GET /\r\n"), send("moo"), Step::Finish];
-    let (code, body, said) = talk(script, |_, app| *app.upload.borrow_mut() = b"GET /\r\n".to_vec());
-    assert_eq!((code, &body[..], &said[..]), (Code::Ok, &b"moo"[..], &b"GET /\r\n"[..]));
+    let (code, body, sent) = talk(script, |_, app| *app.upload.borrow_mut() = b"GET /\r\n".to_vec());
+    assert_eq!((code, &body[..], &sent[..]), (Code::Ok, &b"moo"[..], &b"GET /\r\n"[..]));
     let script = vec![heard(b"a\xff\xffb"), bytes(b"c\xff\xffd"), Step::Finish];
-    let (code, body, said) = talk(script, |_, app| *app.upload.borrow_mut() = b"a\xffb".to_vec());
-    assert_eq!((code, &body[..], &said[..]), (Code::Ok, &b"c\xffd"[..], &b"a\xff\xffb"[..]));
+    let (code, body, sent) = talk(script, |_, app| *app.upload.borrow_mut() = b"a\xffb".to_vec());
+    assert_eq!((code, &body[..], &sent[..]), (Code::Ok, &b"c\xffd"[..], &b"a\xff\xffb"[..]));
 }
 
 /// Options are answered before the first word.
@@ -50,11 +50,11 @@ fn options_are_settled_first() {
     let answered =
         b"\xff\xfb\x18\xff\xfa\x18\0vt100\xff\xf0\xff\xfb\0\xff\xfd\0\xff\xfb\x03\xff\xfd\x03hello";
     let script = vec![bytes(asked), heard(answered), send("bye"), Step::Finish];
-    let (code, body, said) = talk(script, |easy, app| {
+    let (code, body, sent) = talk(script, |easy, app| {
         options(easy, &["TTYPE=vt100"]);
         *app.upload.borrow_mut() = b"hello".to_vec();
     });
-    assert_eq!((code, &body[..], &said[..]), (Code::Ok, &b"bye"[..], &answered[..]));
+    assert_eq!((code, &body[..], &sent[..]), (Code::Ok, &b"bye"[..], &answered[..]));
 }
 
 /// Commands count as received, wherever they occur.
@@ -105,11 +105,11 @@ fn silence_is_no_end() {
 #[test]
 fn much_is_said() {
     let words: Vec<u8> = (0..1 << 20).map(|i| (i % 251) as u8 | 1).collect();
-    let said = words.clone();
+    let sent = words.clone();
     let script = vec![bytes(&b"x".repeat(1 << 20)), Step::ExpectBytes(1 << 20), send("done"), Step::Finish];
     let (code, body, heard) = talk(script, |_, app| *app.upload.borrow_mut() = words);
     assert_eq!((code, body.len()), (Code::Ok, (1 << 20) + 4));
-    assert!(heard == said);
+    assert!(heard == sent);
 }
 
 #[test]

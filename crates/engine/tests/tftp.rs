@@ -263,10 +263,10 @@ fn silence_is_a_transfer_that_takes_too_long() {
     let (easy, _app) = handle(&format!("tftp://{}/file", silent.local_addr().unwrap()));
     long(&easy, O::TimeoutMs, 100);
     assert_eq!(easy.perform(), Code::OperationTimedout);
-    let said = easy.state().message();
+    let message = easy.state().message();
     assert!(
-        said.starts_with("Operation timed out after") && said.ends_with("with 0 bytes received"),
-        "{said}"
+        message.starts_with("Operation timed out after") && message.ends_with("with 0 bytes received"),
+        "{message}"
     );
 }
 

@@ -12,9 +12,9 @@ fn play(realm: &Kerberos, act: &str, user: &str) {
     command.args(["--exact", act, "--ignored", "--nocapture"]);
     realm.user(&mut command, user);
     let output = command.output().unwrap();
-    let said =
+    let report =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{act} as {user}: {said}");
+    assert!(output.status.success() && report.contains("1 passed"), "{act} as {user}: {report}");
 }
 
 #[test]

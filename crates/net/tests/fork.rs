@@ -34,8 +34,8 @@ fn a_child_says_nothing_on_its_parents_connections() {
     own.close_all();
     shared.close_all();
     for _ in 0..3 {
-        let mut said = Vec::new();
-        listener.accept().unwrap().0.read_to_end(&mut said).unwrap();
-        assert!(said.is_empty(), "{said:?}");
+        let mut received = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+        assert!(received.is_empty(), "{received:?}");
     }
 }

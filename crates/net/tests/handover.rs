@@ -249,9 +249,9 @@ fn connections_that_cannot_move_are_closed_politely() {
     lease.whole().unwrap().connection().ahead = warmwire_net::Ahead::Asked;
     lease.release();
     process.end();
-    let mut said = String::new();
-    listener.accept().unwrap().0.read_to_string(&mut said).unwrap();
-    assert_eq!(said, "QUIT\r\n");
+    let mut received = String::new();
+    listener.accept().unwrap().0.read_to_string(&mut received).unwrap();
+    assert_eq!(received, "QUIT\r\n");
     assert!(broker.client().status().unwrap().parked.is_empty());
 }
 

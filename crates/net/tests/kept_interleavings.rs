@@ -84,9 +84,9 @@ impl World {
             thread::yield_now();
             Ok::<_, Infallible>(state)
         };
-        let Ok(said) = self.kept.as_ref().expect("it is there").get(&0, keep, stamp, read);
-        assert!(*said >= before, "{said} was true before {before}");
-        said
+        let Ok(value) = self.kept.as_ref().expect("it is there").get(&0, keep, stamp, read);
+        assert!(*value >= before, "{value} was true before {before}");
+        value
     }
 }
 
@@ -106,8 +106,8 @@ fn unchanged_files_are_read_once() {
                 thread::spawn(move || world.ask(None))
             })
             .collect();
-        let said: Vec<_> = askers.into_iter().map(|asker| asker.join().unwrap()).collect();
-        assert!(said.iter().all(|one| Arc::ptr_eq(one, &said[0])), "two copies");
+        let values: Vec<_> = askers.into_iter().map(|asker| asker.join().unwrap()).collect();
+        assert!(values.iter().all(|value| Arc::ptr_eq(value, &values[0])), "two copies");
         assert_eq!(world.reads.load(SeqCst), 1);
     });
 }

@@ -149,9 +149,9 @@ fn retiring_says_goodbye() {
     l.release();
     drop(pool);
     let (mut peer, _) = listener.accept().unwrap();
-    let mut said = String::new();
-    peer.read_to_string(&mut said).unwrap();
-    assert_eq!(said, "QUIT\r\n");
+    let mut received = String::new();
+    peer.read_to_string(&mut received).unwrap();
+    assert_eq!(received, "QUIT\r\n");
 }
 
 /// Twenty transfers on a pool of so many connections; returns the most that were in use at once, and the

@@ -83,14 +83,14 @@ fn converse(to: SocketAddr, protection: Protection, nec: bool) -> Result<String,
     block_on(&rt, async move {
         let made = dial(reactor.clone(), vec![to], None).await.unwrap();
         let filter: Box<dyn Filter> = Box::new(SocketFilter::new(made.socket));
-        let said = std::cell::RefCell::new(String::new());
+        let noted = std::cell::RefCell::new(String::new());
         let security: MakeSecurity = Box::new(move || Ok(Box::new(Toy(protection))));
         let gssapi = Gssapi {
             reactor: &reactor,
             security,
             nec,
             used: &Cell::new(false),
-            note: &|text| *said.borrow_mut() += &(text + "\n"),
+            note: &|text| *noted.borrow_mut() += &(text + "\n"),
         };
         let request = asks(true, Some(gssapi));
         let mut filter = establish(filter, request).await?;
@@ -101,7 +101,7 @@ fn converse(to: SocketAddr, protection: Protection, nec: bool) -> Result<String,
             Ok(()) => String::from_utf8_lossy(&tunnel).into_owned(),
             Err(e) => e.to_string(),
         };
-        Ok(said.take() + &heard)
+        Ok(noted.take() + &heard)
     })
 }
 
@@ -198,7 +198,7 @@ fn protection_can_not_be_taken_off() {
     let request: &'static [u8] = sealed(REQUEST).leak();
     let question: &'static [u8] = sealed(b"question").leak();
     let endless = sealed(b"").repeat(1000);
-    for (answer, said) in [
+    for (answer, noted) in [
         (data(b"sanswer"), "a message that is not encrypted"),
         (data(b"?answer"), "toy() failed: no. "),
         (b"answer".to_vec(), "what is no data message (97 110)"),
@@ -213,7 +213,7 @@ fn protection_can_not_be_taken_off() {
             (question, answer),
         ]));
         let heard = converse(to, Protection::Confidential, false).unwrap();
-        assert!(heard.ends_with(said), "{said}: {heard}");
+        assert!(heard.ends_with(noted), "{noted}: {heard}");
     }
     // The proxy's own reply is protected too.
     let (to, _peer) = scripted(then(vec![agreed, (request, GRANTED.to_vec())]));

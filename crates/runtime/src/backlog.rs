@@ -70,10 +70,10 @@ mod tests {
             (64 * K, &[(u32::MAX as usize, Some(MOST)), (usize::MAX, None)]),
             (32 << 20, &[(MOST, None), (64 << 20, None)]),
         ];
-        for (room, said) in rows {
+        for (room, answers) in rows {
             let mut backlog = Backlog::new(room);
-            for (ideal, set) in said {
-                assert_eq!(backlog.answered(*ideal), *set, "{room}: {said:?}");
+            for (ideal, set) in answers {
+                assert_eq!(backlog.answered(*ideal), *set, "{room}: {answers:?}");
             }
         }
     }

@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error() {
-        let said = outcome(|| -> () { std::panic::resume_unwind(Box::new(())) });
-        assert_eq!(said.unwrap_err().to_string(), "a helper thread panicked");
+        let failure = outcome(|| -> () { std::panic::resume_unwind(Box::new(())) });
+        assert_eq!(failure.unwrap_err().to_string(), "a helper thread panicked");
     }
 }

@@ -113,9 +113,9 @@ mod tests {
     use std::os::fd::AsFd;
 
     fn configured(wanted: RequestedOptions, fd: BorrowedFd<'_>) -> Vec<String> {
-        let said: RefCell<Vec<String>> = RefCell::default();
-        wanted.configure(fd, |text| said.borrow_mut().push(text));
-        said.into_inner()
+        let warnings: RefCell<Vec<String>> = RefCell::default();
+        wanted.configure(fd, |text| warnings.borrow_mut().push(text));
+        warnings.into_inner()
     }
 
     #[test]

@@ -144,9 +144,9 @@ impl Search<'_> {
         }
         let enough = password.is_some() || self.wanted_login.is_none();
         let login = login.unwrap_or_else(|| self.wanted_login.unwrap_or_default().to_vec());
-        let said = Credentials { login, password: password.unwrap_or_default() };
+        let credentials = Credentials { login, password: password.unwrap_or_default() };
         let place = if enough { &mut self.found } else { &mut self.spare };
-        place.get_or_insert(said);
+        place.get_or_insert(credentials);
     }
 
     fn finish(mut self) -> Option<Credentials> {

@@ -135,9 +135,9 @@ impl Http2Server {
             file.len()
         );
         admin.write_all((head + &file).as_bytes())?;
-        let mut said = String::new();
-        admin.read_to_string(&mut said)?;
-        if said.starts_with("HTTP/1.1 200") { Ok(()) } else { Err(io::Error::other(said)) }
+        let mut reply = String::new();
+        admin.read_to_string(&mut reply)?;
+        if reply.starts_with("HTTP/1.1 200") { Ok(()) } else { Err(io::Error::other(reply)) }
     }
 }
 

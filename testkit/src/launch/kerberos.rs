@@ -135,8 +135,8 @@ fn finish(mut command: Command, input: &str) -> io::Result<()> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(io::Error::other(format!("{command:?}: {said}")))
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(format!("{command:?}: {text}")))
 }
 
 fn config(directory: &std::path::Path, port: u16) -> String {

@@ -158,8 +158,8 @@ fn run_until(mut command: Command, log: &Path, is_up: impl Fn() -> bool) -> io::
     let limit = Instant::now() + READY_LIMIT;
     while !is_up() {
         if running.0.try_wait()?.is_some() || Instant::now() > limit {
-            let said = std::fs::read_to_string(log).unwrap_or_default();
-            return Err(io::Error::other(format!("{command:?} does not serve: {said}")));
+            let log_text = std::fs::read_to_string(log).unwrap_or_default();
+            return Err(io::Error::other(format!("{command:?} does not serve: {log_text}")));
         }
         thread::sleep(Duration::from_millis(10));
     }

@@ -111,8 +111,8 @@ fn each_transfer_has_a_line_and_keeps_it() {
     // Messages in between are above the bars.
     assert_eq!(lines.len(), 8, "{lines:#?}");
     assert_eq!(lines[..4].iter().filter(|line| *line == "200").count(), 2, "{lines:#?}");
-    for said in ["curl: (22) The requested URL returned error: 404", "404"] {
-        assert!(lines[..4].iter().any(|line| line == said), "{lines:#?}");
+    for line_text in ["curl: (22) The requested URL returned error: 404", "404"] {
+        assert!(lines[..4].iter().any(|line| line == line_text), "{lines:#?}");
     }
     let [first, second, third, sums] = &lines[4..] else { panic!("{lines:#?}") };
     assert!(

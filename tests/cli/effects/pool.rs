@@ -172,11 +172,11 @@ fn a_full_disk_and_a_missing_runtime_folder() {
         command.env("TOOL", tool()).env("URL", server.url("/")).env("PLACE", &mount);
         command.env("WARMWIRE_POOL_DIR", "").env("HOME", "/does/not/exist").stdin(Stdio::null());
         let output = testkit::needs::output(&mut command);
-        let said = String::from_utf8_lossy(&output.stderr);
-        if said.contains("unshare failed") {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if stderr.contains("unshare failed") {
             testkit::left_out("needs the right to make a mount namespace");
         }
-        assert!(output.status.success() && said.is_empty(), "{script}: {output:?}");
+        assert!(output.status.success() && stderr.is_empty(), "{script}: {output:?}");
     }
     assert_eq!(server.accepts(), 4);
 }

@@ -155,8 +155,8 @@ type Turn<'a> = (&'a str, &'a str);
 /// A server that sends a greeting, and each reply after its request.
 fn talk(greeting: &str, turns: &[Turn]) -> RawPeer {
     let mut script = vec![send(greeting)];
-    for (asked, said) in turns {
-        script.extend([expect(asked), send(said)]);
+    for (asked, answer) in turns {
+        script.extend([expect(asked), send(answer)]);
     }
     script.push(Step::ReadAll);
     RawPeer::start(vec![script])
@@ -292,13 +292,14 @@ fn a_retry_that_goes_on_says_how_much_is_kept() {
 #[test]
 fn standard_input_and_an_open_choice_of_schemes_go_badly_together() {
     let server = HttpServer::plain();
-    let said = |words: &[&str]| {
+    let message_of = |words: &[&str]| {
         curl(&[&["--no-silent", "--no-progress-meter", "-u", "a:b", "-T", "-"], words].concat()).stderr
     };
     assert!(
-        said(&["--anyauth", &server.url("/")]).starts_with("Warning: Using --anyauth or --proxy-anyauth")
+        message_of(&["--anyauth", &server.url("/")])
+            .starts_with("Warning: Using --anyauth or --proxy-anyauth")
     );
-    assert!(!said(&["--digest", &server.url("/")]).contains("Warning"));
+    assert!(!message_of(&["--digest", &server.url("/")]).contains("Warning"));
 }
 
 /// Those fields are for the proxy, and the request keeps its own.

@@ -114,8 +114,8 @@ fn build_programs(sources: &Path, programs: &Path) -> io::Result<()> {
         command.args(["-lcurl", "-lpthread", "-ldl"]).args(own_libraries(&source)?);
         let output = command.output()?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            return Err(io::Error::other(format!("{}: {said}", source.display())));
+            let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+            return Err(io::Error::other(format!("{}: {stderr}", source.display())));
         }
     }
     Ok(())

@@ -162,8 +162,8 @@ fn tool(path: &Path) -> Result<BTreeSet<String>, String> {
             command.arg(argument(flag.long));
         }
         command.args(["-sS", "-o", "/dev/null", "file:///dev/null"]);
-        let (status, said) = ended(&mut command).map_err(|e| format!("{}: {e}", path.display()))?;
-        let unknown = said.contains("does not support this") || said.contains("is unknown");
+        let (status, text) = ended(&mut command).map_err(|e| format!("{}: {e}", path.display()))?;
+        let unknown = text.contains("does not support this") || text.contains("is unknown");
         if status == Some(Code::NotBuiltIn.id()) || status == Some(2) && unknown {
             refused.insert(name);
         }

@@ -49,8 +49,8 @@ fn system_calls_fail_and_transfers_go_on() {
         command.env("FTP_SERVER", ftp.url("")).env("FTPD", ftpd.url("")).env("CA", &ca);
         command.env("FAULT_SCENARIO", name).env("FAULT_DEPTH", &depth).env("LD_LIBRARY_PATH", library());
         let output = command.output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        let report = format!("{name}: {}\n{}", output.status, String::from_utf8_lossy(&said));
+        let text = [output.stdout, output.stderr].concat();
+        let report = format!("{name}: {}\n{}", output.status, String::from_utf8_lossy(&text));
         (!output.status.success()).then_some(report)
     };
     let chosen = |name: &&str| only.as_deref().is_none_or(|only| only == *name);

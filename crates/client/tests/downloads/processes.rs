@@ -70,7 +70,7 @@ fn ended(child: Child) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn text_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
@@ -106,7 +106,7 @@ fn a_killed_download_is_continued_by_the_next_one() {
     assert!(folder.path().join("f.part.journal").exists(), "{:?}", names(folder.path()));
     slow.answered.store(u64::MAX, Ordering::SeqCst);
     let output = ended(start(&program, &url, &file).spawn().unwrap());
-    let text = said(&output);
+    let text = text_of(&output);
     assert!(output.status.success(), "{text}");
     let received = text.strip_prefix(&format!("{SIZE} bytes, ")).and_then(|rest| rest.split(' ').next());
     let received: usize = received.unwrap().parse().unwrap();
@@ -127,8 +127,8 @@ fn two_processes_do_not_mix_one_file() {
         .map(|slow| start(&program, &slow.server.url("/f"), &file).spawn().unwrap());
     let outputs = children.map(ended);
     let winners: Vec<usize> = (0..2).filter(|at| outputs[*at].status.success()).collect();
-    let [winner] = winners[..] else { panic!("{:?}", outputs.each_ref().map(said)) };
-    let refused = said(&outputs[1 - winner]);
+    let [winner] = winners[..] else { panic!("{:?}", outputs.each_ref().map(text_of)) };
+    let refused = text_of(&outputs[1 - winner]);
     assert!(refused.contains("f.part is being fetched by another process"), "{refused}");
     assert!(fs::read(&file).unwrap() == bodies[winner]);
     assert_eq!(names(folder.path()), ["f"]);
@@ -154,7 +154,7 @@ fn a_folder_without_permission_is_named() {
     let output = ended(command.spawn().unwrap());
     let (part, url) = (folder.join("f.part"), slow.server.url("/f"));
     let expected = format!("(23) Failed to open {}: Permission denied [{url}]", part.display());
-    assert_eq!((output.status.code(), said(&output).trim()), (Some(1), &*expected));
+    assert_eq!((output.status.code(), text_of(&output).trim()), (Some(1), &*expected));
     assert_eq!(names(&folder), [""; 0]);
     assert_eq!(slow.server.served(), 0, "nothing is fetched that cannot be kept");
 }

@@ -155,8 +155,8 @@ pub fn received(keeper: Keeper<'_>, target: Target<'_>, value: &[u8]) {
 
 /// Returns whether the application enabled cookies.
 pub fn is_on(keeper: Keeper<'_>) -> bool {
-    let said = keeper.stores.cookies.made().and_then(|store| store.on.get());
-    said.unwrap_or_else(|| keeper.settings.borrow().is_set(O::CookieJar))
+    let by_store = keeper.stores.cookies.made().and_then(|store| store.on.get());
+    by_store.unwrap_or_else(|| keeper.settings.borrow().is_set(O::CookieJar))
 }
 
 /// Writes the jar file, atomically. A jar that no transfer has used, or that was left behind with a share,

@@ -100,8 +100,8 @@ pub async fn log_in<S: Speaker>(
             Action::Exhausted => return Ok(Outcome::Exhausted),
         };
         speaker.dialogue().send(t, &line).await?;
-        let said = speaker.reply(t).await?;
-        let reply = match &said {
+        let server_line = speaker.reply(t).await?;
+        let reply = match &server_line {
             SaslReply::Continue(challenge) => Reply::Continue(challenge),
             SaslReply::Success => Reply::Success,
             SaslReply::Failure => Reply::Failure,

@@ -128,9 +128,9 @@ fn frames_are_traced_by_the_transfer_of_their_stream() {
     patient(&[&all[0].0, &all[1].0, &all[2].0]);
     all[1..].iter().for_each(|(_, app)| drop(app.notes.replace(Some(String::new()))));
     assert_eq!(together(&Multi::default(), &[&all[0].0, &all[1].0, &all[2].0]), [Code::Ok; 3]);
-    let said = |which: usize| all[which].1.notes.borrow().clone().unwrap();
+    let notes_of = |which: usize| all[which].1.notes.borrow().clone().unwrap();
     for (which, own, other) in [(1, 3, 5), (2, 5, 3)] {
-        let notes = said(which);
+        let notes = notes_of(which);
         assert!(notes.contains(&format!("[HTTP/2] [{own}] -> FRAME[HEADERS")), "{notes}");
         assert!(notes.contains(&format!("[HTTP/2] [{own}] <- FRAME[DATA, len=2, eos=1")), "{notes}");
         assert!(
@@ -138,7 +138,7 @@ fn frames_are_traced_by_the_transfer_of_their_stream() {
             "{notes}"
         );
     }
-    let settings = [said(1), said(2)].concat().matches("[0] <- FRAME[SETTINGS").count();
+    let settings = [notes_of(1), notes_of(2)].concat().matches("[0] <- FRAME[SETTINGS").count();
     assert!(settings <= 2, "{settings}");
 }
 

@@ -10,17 +10,17 @@ use super::*;
 #[cfg(not(miri))]
 #[test]
 fn a_library_that_is_not_there_is_an_error() {
-    let said = Functions::load("libno-such-thing.so.0").err().unwrap();
-    assert!(said.contains("libno-such-thing.so.0"), "{said}");
-    let shown = Error::Absent(said.clone()).to_string();
-    assert_eq!(shown, format!("GSS-API is not there: {said}"));
+    let message = Functions::load("libno-such-thing.so.0").err().unwrap();
+    assert!(message.contains("libno-such-thing.so.0"), "{message}");
+    let shown = Error::Absent(message.clone()).to_string();
+    assert_eq!(shown, format!("GSS-API is not there: {message}"));
 }
 
 #[cfg(not(miri))]
 #[test]
 fn a_library_that_lacks_functions_is_an_error() {
-    let said = Functions::load("libc.so.6").err().unwrap();
-    assert!(said.contains("gss_import_name"), "{said}");
+    let message = Functions::load("libc.so.6").err().unwrap();
+    assert!(message.contains("gss_import_name"), "{message}");
 }
 
 const COMPLETE: u32 = 0;
@@ -376,9 +376,9 @@ fn a_conversation_leaves_nothing_behind() {
 #[test]
 fn nor_does_what_fails() {
     let _alone = COUNTING.lock().unwrap();
-    let said = context(&Target::Principal("bad name"), Mechanism::Kerberos).err().unwrap().to_string();
+    let message = context(&Target::Principal("bad name"), Mechanism::Kerberos).err().unwrap().to_string();
     for text in ["1 says 65536. 1 says 65536. ", "2 says 7. 2 says 7. "] {
-        assert!(said.contains(text), "{said}");
+        assert!(message.contains(text), "{message}");
     }
     let mut refused = context(&Target::Principal("host"), Mechanism::Spnego).unwrap();
     refused.bind(b"channel".to_vec());

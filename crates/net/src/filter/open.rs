@@ -244,8 +244,8 @@ pub fn open(
     judge(&options.guard, &target)?;
     configure(&socket, &target, transport, options);
     let buffer = Buffer::of(&socket, &target, transport, options);
-    let said = callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
-    if said == SockoptAnswer::Abort {
+    let answer = callbacks.map_or(SockoptAnswer::Ok, |c| c.configure(socket.as_fd(), Purpose::Connection));
+    if answer == SockoptAnswer::Abort {
         return Err(NetError::new(NetErrorKind::AbortedByCallback, "callback aborted the connection"));
     }
     if buffer.is_untouched(&socket) {
@@ -254,7 +254,7 @@ pub fn open(
     if let Target::Ip(remote) = &target {
         bind_local(&socket, remote, &options.local, local_hosts)?;
     }
-    Ok(Fresh { socket, target, already_connected: said == SockoptAnswer::AlreadyConnected })
+    Ok(Fresh { socket, target, already_connected: answer == SockoptAnswer::AlreadyConnected })
 }
 
 /// Returns the size of a new socket's send buffer if it may be enlarged: nobody has set a size, and the

@@ -162,11 +162,11 @@ async fn agree(
     let token = message(Kind::Protection, &token).map_err(failed)?;
     send(below, &token, ProxyCode::Gssapi, "GSS-API encryption request").await?;
     let token = receive_token(below, Kind::Protection).await?;
-    let said = match nec {
+    let answer = match nec {
         true => token,
         false => security.unwrap(&token).map_err(|e| broken(&e))?.0,
     };
-    level(&said).map_err(failed)
+    level(&answer).map_err(failed)
 }
 
 /// Returns the token of a reply. A rejection is two bytes, after which the proxy may close.

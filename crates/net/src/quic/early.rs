@@ -49,15 +49,15 @@ impl Early {
     }
 
     pub fn opened(&mut self, stream: StreamId) {
-        let said =
+        let queued =
             EarlyStream { stream, bytes: Vec::new(), again: 0, finished: false, reset: None, stopped: None };
         if !self.refused {
-            self.streams.push(said);
+            self.streams.push(queued);
         }
     }
 
     fn of(&mut self, stream: StreamId) -> Option<&mut EarlyStream> {
-        self.streams.iter_mut().find(|said| said.stream == stream)
+        self.streams.iter_mut().find(|queued| queued.stream == stream)
     }
 
     /// Returns how much may be written on a stream now: nothing new before the early data has been sent
@@ -73,29 +73,29 @@ impl Early {
     pub fn record(&mut self, stream: StreamId, bytes: &[u8]) {
         if !self.refused {
             self.room -= bytes.len();
-            self.of(stream).into_iter().for_each(|said| said.bytes.extend_from_slice(bytes));
+            self.of(stream).into_iter().for_each(|queued| queued.bytes.extend_from_slice(bytes));
         }
     }
 
     /// Records the end of a stream; returns whether it can be sent at once.
     pub fn finished(&mut self, stream: StreamId) -> bool {
         let at_once = !self.refused;
-        self.of(stream).is_none_or(|said| {
-            said.finished = true;
+        self.of(stream).is_none_or(|queued| {
+            queued.finished = true;
             at_once
         })
     }
 
     pub fn stopped(&mut self, stream: StreamId, code: VarInt) {
-        self.of(stream).into_iter().for_each(|said| said.stopped = Some(code));
+        self.of(stream).into_iter().for_each(|queued| queued.stopped = Some(code));
     }
 
     /// Drops the remaining data of a stream that was reset.
     pub fn reset(&mut self, stream: StreamId, code: VarInt) {
         if self.refused {
-            self.streams.retain(|said| said.stream != stream);
+            self.streams.retain(|queued| queued.stream != stream);
         }
-        self.of(stream).into_iter().for_each(|said| said.reset = Some(code));
+        self.of(stream).into_iter().for_each(|queued| queued.reset = Some(code));
     }
 
     /// How many bytes.
@@ -107,19 +107,19 @@ impl Early {
     /// fewer streams now than it did.
     pub fn say_again(&mut self, connection: &mut Connection) -> bool {
         self.refused = true;
-        for said in &mut self.streams {
-            let dir = said.stream.dir();
-            if connection.streams().open(dir) != Some(said.stream) {
+        for queued in &mut self.streams {
+            let dir = queued.stream.dir();
+            if connection.streams().open(dir) != Some(queued.stream) {
                 return false;
             }
-            if let (Some(code), Dir::Bi) = (said.stopped, dir) {
-                let _ = connection.recv_stream(said.stream).stop(code); // new as it is
+            if let (Some(code), Dir::Bi) = (queued.stopped, dir) {
+                let _ = connection.recv_stream(queued.stream).stop(code); // new as it is
             }
-            if let Some(code) = said.reset {
-                let _ = connection.send_stream(said.stream).reset(code);
+            if let Some(code) = queued.reset {
+                let _ = connection.send_stream(queued.stream).reset(code);
             }
         }
-        self.streams.retain(|said| said.reset.is_none());
+        self.streams.retain(|queued| queued.reset.is_none());
         self.go_on(connection);
         true
     }
@@ -131,8 +131,8 @@ impl Early {
 
     /// Continues to send the data again; returns whether all of it was sent.
     pub fn go_on(&mut self, connection: &mut Connection) -> bool {
-        self.streams.iter_mut().for_each(|said| said.go_on(connection));
-        self.streams.retain(|said| !said.is_done());
+        self.streams.iter_mut().for_each(|queued| queued.go_on(connection));
+        self.streams.retain(|queued| !queued.is_done());
         self.is_done()
     }
 }

@@ -81,10 +81,10 @@ impl crypto::ClientConfig for Hello {
         let initial = initial.filter(|_| version == V1).ok_or(ConnectError::UnsupportedVersion)?;
         let invalid = || ConnectError::InvalidServerName(name.to_owned());
         let server = ServerName::try_from(name).map_err(|_| invalid())?.to_owned();
-        let mut said = Vec::new();
-        parameters.write(&mut said);
-        let said = narrowed(&said);
-        let tls = ClientConnection::new(self.config.clone(), Version::V1, server, said).map_err(|e| {
+        let mut encoded = Vec::new();
+        parameters.write(&mut encoded);
+        let encoded = narrowed(&encoded);
+        let tls = ClientConnection::new(self.config.clone(), Version::V1, server, encoded).map_err(|e| {
             let _ = self.fault.set(e); // the first one is reported
             ConnectError::UnsupportedVersion
         })?;
@@ -114,14 +114,14 @@ impl Session {
 }
 
 /// Returns the idle timeout in transport parameters; 0 means none (RFC 9000 §18.2: max_idle_timeout).
-fn idle_limit(mut said: &[u8]) -> Option<Duration> {
+fn idle_limit(mut encoded: &[u8]) -> Option<Duration> {
     const MAX_IDLE_TIMEOUT: u64 = 1;
-    while let Some((id, value, behind)) = parameter(said) {
+    while let Some((id, value, behind)) = parameter(encoded) {
         if id == MAX_IDLE_TIMEOUT {
             let (limit, _) = varint::read(value)?;
             return (limit > 0).then(|| Duration::from_millis(limit));
         }
-        said = behind;
+        encoded = behind;
     }
     None
 }
@@ -173,8 +173,8 @@ impl crypto::Session for Session {
     }
 
     fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
-        let said = self.tls.quic_transport_parameters();
-        let read = said.map(|said| TransportParameters::read(Side::Client, &mut Cursor::new(said)));
+        let encoded = self.tls.quic_transport_parameters();
+        let read = encoded.map(|encoded| TransportParameters::read(Side::Client, &mut Cursor::new(encoded)));
         Ok(read.transpose()?)
     }
 
@@ -197,8 +197,8 @@ impl crypto::Session for Session {
 
     /// Verifies the tag. It covers a packet that begins with the destination of the first one.
     fn is_valid_retry(&self, to: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
-        let Some((said, tag)) = payload.split_last_chunk::<TAG>() else { return false };
-        let packet = [&[to.len() as u8][..], to, header, said].concat(); // at most 20 (RFC 9000 §17.2)
+        let Some((rest, tag)) = payload.split_last_chunk::<TAG>() else { return false };
+        let packet = [&[to.len() as u8][..], to, header, rest].concat(); // at most 20 (RFC 9000 §17.2)
         let Ok(key) = aead::UnboundKey::new(&aead::AES_128_GCM, &RETRY_KEY.to_be_bytes()) else {
             return false;
         };
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn the_peers_idle_limit() {
-        let said = |value: &[u8]| [&[4, 1, 7, 1, value.len() as u8], value, &[5, 1, 0]].concat();
+        let encoded = |value: &[u8]| [&[4, 1, 7, 1, value.len() as u8], value, &[5, 1, 0]].concat();
         for (value, limit) in [(&[0x40, 0x64][..], Some(100)), (&[0], None), (&[], None)] {
-            assert_eq!(idle_limit(&said(value)), limit.map(Duration::from_millis));
+            assert_eq!(idle_limit(&encoded(value)), limit.map(Duration::from_millis));
         }
         assert_eq!(idle_limit(&[4, 1, 7, 5, 1, 0]), None);
     }

@@ -83,10 +83,10 @@ impl PacketKey for Narrowing {
 
 /// Returns transport parameters with the lowest initial limit for each of our streams (RFC 9000 §18.2:
 /// initial_max_stream_data_bidi_local).
-pub fn narrowed(said: &[u8]) -> Vec<u8> {
+pub fn narrowed(encoded: &[u8]) -> Vec<u8> {
     const OF_OUR_STREAMS: u64 = 5;
-    let mut out = Vec::with_capacity(said.len());
-    let mut rest = said;
+    let mut out = Vec::with_capacity(encoded.len());
+    let mut rest = encoded;
     while let Some((id, value, behind)) = parameter(rest) {
         varint::write(&mut out, id);
         let window =
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn one_parameter_is_narrowed() {
-        let said = [
+        let encoded = [
             &[4, 1, 7][..],
             &[5, 4, 0x80, 0x80, 0, 0],
             &[6, 4, 0x80, 0x80, 0, 0],
             &[0x0f, 0],
             &[0x40, 0x99, 1, 9],
         ];
-        let narrow = [said[0], &[5, 4, 0x80, 0x10, 0, 0][..], said[2], said[3], said[4]];
-        assert_eq!(narrowed(&said.concat()), narrow.concat());
+        let narrow = [encoded[0], &[5, 4, 0x80, 0x10, 0, 0][..], encoded[2], encoded[3], encoded[4]];
+        assert_eq!(narrowed(&encoded.concat()), narrow.concat());
         assert_eq!(narrowed(&narrow.concat()), narrow.concat());
     }
 
@@ -210,12 +210,12 @@ mod tests {
             narrow(&mut frames, 0x80_0000);
             assert_eq!(frames, [other, &behind, &behind, &[8, 0x11, 4, 9]].concat(), "behind {other:?}");
         }
-        for (said, less, says) in [
+        for (announced, less, says) in [
             (&[0xc0, 0, 0, 1, 0, 0, 0, 0][..], 1, &[0xc0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff][..]),
             (&[0x41, 0], 0xff, &[0x40, 1]),
             (&[7], 9, &[0]),
         ] {
-            let mut frames = max(said);
+            let mut frames = max(announced);
             narrow(&mut frames, less);
             assert_eq!(frames, max(says));
         }

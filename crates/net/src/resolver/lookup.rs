@@ -151,12 +151,12 @@ impl Shared {
 
     fn serve(&self) {
         while let Some(lookup) = self.next_job() {
-            let said = catch_unwind(AssertUnwindSafe(|| self.answer(&lookup.subject)));
+            let result = catch_unwind(AssertUnwindSafe(|| self.answer(&lookup.subject)));
             let mut state = lock(&self.state);
             state.asked.remove(&lookup.number);
             state.in_flight.remove(&lookup.subject);
             drop(state);
-            lookup.finish(said.unwrap_or(Err(NoAnswer)));
+            lookup.finish(result.unwrap_or(Err(NoAnswer)));
         }
     }
 

@@ -40,8 +40,8 @@ impl<T> Reread<T> {
                 text.or_else(|e| if e.kind() == ErrorKind::NotFound { Ok(Vec::new()) } else { Err(e) })?;
             Ok::<_, io::Error>((self.read)(&String::from_utf8_lossy(&text)))
         };
-        let said = self.known.get(&(), None, stamp, read);
-        said.unwrap_or_else(|_| self.known.last(&()).unwrap_or_else(|| Arc::new((self.read)(""))))
+        let content = self.known.get(&(), None, stamp, read);
+        content.unwrap_or_else(|_| self.known.last(&()).unwrap_or_else(|| Arc::new((self.read)(""))))
     }
 }
 

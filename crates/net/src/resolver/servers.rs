@@ -126,14 +126,16 @@ impl Servers {
     async fn ask_one(&self, server: SocketAddr, question: &Question) -> Result<Answer, MessageError> {
         let mut room = Some(ROOM);
         loop {
-            let said = match self.conf.stream {
+            let outcome = match self.conf.stream {
                 true => self.ask_by(Transport::Tcp, server, question, room).await,
                 false => match self.ask_by(Transport::Udp, server, question, room).await {
-                    Ok(said) if said.is_none() => self.ask_by(Transport::Tcp, server, question, room).await,
-                    said => said,
+                    Ok(outcome) if outcome.is_none() => {
+                        self.ask_by(Transport::Tcp, server, question, room).await
+                    }
+                    outcome => outcome,
                 },
             };
-            match said.map_err(|_| MessageError::NoReply)?.ok_or(MessageError::NoReply)? {
+            match outcome.map_err(|_| MessageError::NoReply)?.ok_or(MessageError::NoReply)? {
                 // Servers older than RFC 6891 do not understand the size.
                 Err(MessageError::Refused(1 | 4)) if room.is_some() => room = None,
                 answer => return answer,

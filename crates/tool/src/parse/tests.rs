@@ -29,23 +29,23 @@ fn bytes(words: &[&str]) -> Vec<Bytes> {
 }
 
 fn read(words: &[&str]) -> (Result<Vec<Request>, Stop>, String) {
-    let said = SharedOutput::default();
+    let messages = SharedOutput::default();
     let mut world = Fake::with(&[("file", "content\n"), ("urls", "http://a/1\n#no\nhttp://a/2\n")]);
-    let mut reader = Reader::new(&mut world, Messages::new(Box::new(said.clone()), None));
+    let mut reader = Reader::new(&mut world, Messages::new(Box::new(messages.clone()), None));
     let done = reader.words(&bytes(words)).map(|()| reader.parser.requests.clone());
     drop(reader);
-    let text = String::from_utf8(said.0.borrow().clone()).unwrap();
+    let text = String::from_utf8(messages.0.borrow().clone()).unwrap();
     (done, text)
 }
 
 fn good(words: &[&str]) -> Vec<Request> {
-    let (done, said) = read(words);
-    done.unwrap_or_else(|stop| panic!("{words:?}: {stop:?} {said}"))
+    let (done, messages) = read(words);
+    done.unwrap_or_else(|stop| panic!("{words:?}: {stop:?} {messages}"))
 }
 
 fn wrong(words: &[&str]) -> (Wrong, String) {
     match read(words) {
-        (Err(Stop::Wrong(wrong)), said) => (wrong, said),
+        (Err(Stop::Wrong(wrong)), messages) => (wrong, messages),
         (other, _) => panic!("{words:?}: {other:?}"),
     }
 }
@@ -65,9 +65,9 @@ fn every_word_that_shells_offer_is_accepted() {
             } else {
                 vec![name.as_str(), word.as_str()]
             };
-            let (done, said) = read(&words);
+            let (done, messages) = read(&words);
             let refused = matches!(done, Err(Stop::Wrong(_) | Stop::Next));
-            assert!(!refused && said.is_empty(), "{words:?}: {done:?} {said}");
+            assert!(!refused && messages.is_empty(), "{words:?}: {done:?} {messages}");
         }
     }
 }
@@ -127,10 +127,10 @@ fn wrong_uses_are_reported_in_curls_words() {
         (&["--ssl-sessions", "1"], Wrong::NotSupported, "does not support this"),
     ];
     for (words, expected, text) in cases {
-        let (wrong, said) = wrong(words);
+        let (wrong, messages) = wrong(words);
         assert_eq!(wrong, *expected, "{words:?}");
-        assert!(said.contains(text), "{words:?}: {said}");
-        assert!(said.ends_with("for more information\n"), "{said}");
+        assert!(messages.contains(text), "{words:?}: {messages}");
+        assert!(messages.ends_with("for more information\n"), "{messages}");
     }
 }
 

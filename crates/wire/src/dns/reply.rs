@@ -267,12 +267,12 @@ mod tests {
         let (one, two) = (record(ASKED, 1, 60, &[10, 0, 0, 1]), record(ASKED, 1, 30, &[10, 0, 0, 2]));
         let other = record(b"\x01b\0", 1, 5, &[9, 9, 9, 9]);
         let message = reply(Kind::A, 0, &[&one, &other, &two], &[]);
-        let said = answer(Kind::A, &message).unwrap();
-        assert_eq!(said.addresses, [IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2])]);
-        assert_eq!((said.verdict, said.ttl), (Verdict::Found, Some(30)), "nobody asked about b");
+        let found = answer(Kind::A, &message).unwrap();
+        assert_eq!(found.addresses, [IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2])]);
+        assert_eq!((found.verdict, found.ttl), (Verdict::Found, Some(30)), "nobody asked about b");
         let six = record(ASKED, 28, u32::MAX, &[0xfd; 16]);
-        let said = answer(Kind::Aaaa, &reply(Kind::Aaaa, 0, &[&six], &[])).unwrap();
-        assert_eq!((said.addresses, said.ttl), (vec![IpAddr::from([0xfd; 16])], Some(0)));
+        let found = answer(Kind::Aaaa, &reply(Kind::Aaaa, 0, &[&six], &[])).unwrap();
+        assert_eq!((found.addresses, found.ttl), (vec![IpAddr::from([0xfd; 16])], Some(0)));
         for cut in 0..message.len() {
             assert!(answer(Kind::A, &message[..cut]).is_err(), "{cut}");
         }
@@ -283,12 +283,12 @@ mod tests {
         let last = record(b"\x01c\0", 1, 60, &[10, 0, 0, 1]);
         let second = record(b"\x01b\0", CNAME, 20, b"\x01c\0");
         let first = record(ASKED, CNAME, 90, b"\x01b\0");
-        let said = answer(Kind::A, &reply(Kind::A, 0, &[&last, &second, &first], &[])).unwrap();
-        assert_eq!((said.name.to_string(), said.ttl, said.addresses.len()), ("c".to_owned(), Some(20), 1));
+        let found = answer(Kind::A, &reply(Kind::A, 0, &[&last, &second, &first], &[])).unwrap();
+        assert_eq!((found.name.to_string(), found.ttl, found.addresses.len()), ("c".to_owned(), Some(20), 1));
         let circle = record(b"\x01b\0", CNAME, 20, ASKED);
         assert_eq!(answer(Kind::A, &reply(Kind::A, 0, &[&first, &circle], &[])), Err(MessageError::TooMuch));
-        let said = answer(Kind::A, &reply(Kind::A, 0, &[&first], &[])).unwrap();
-        assert_eq!((said.verdict, said.name.to_string()), (Verdict::NoData, "b".to_owned()));
+        let found = answer(Kind::A, &reply(Kind::A, 0, &[&first], &[])).unwrap();
+        assert_eq!((found.verdict, found.name.to_string()), (Verdict::NoData, "b".to_owned()));
     }
 
     #[test]
@@ -296,10 +296,10 @@ mod tests {
         let mut numbers = b"\0\0".to_vec();
         numbers.extend([1u32, 2, 3, 4, 300].iter().flat_map(|n| n.to_be_bytes()));
         let soa = record(ASKED, SOA, 900, &numbers);
-        let said = answer(Kind::A, &reply(Kind::A, 3, &[], &[&soa])).unwrap();
-        assert_eq!((said.verdict, said.ttl), (Verdict::NoSuchName, Some(300)));
-        let said = answer(Kind::A, &reply(Kind::A, 0, &[], &[])).unwrap();
-        assert_eq!((said.verdict, said.ttl), (Verdict::NoData, None));
+        let found = answer(Kind::A, &reply(Kind::A, 3, &[], &[&soa])).unwrap();
+        assert_eq!((found.verdict, found.ttl), (Verdict::NoSuchName, Some(300)));
+        let found = answer(Kind::A, &reply(Kind::A, 0, &[], &[])).unwrap();
+        assert_eq!((found.verdict, found.ttl), (Verdict::NoData, None));
         assert_eq!(answer(Kind::A, &reply(Kind::A, 2, &[], &[])), Err(MessageError::Refused(2)));
     }
 
@@ -307,8 +307,8 @@ mod tests {
     fn services_the_best_first() {
         let second = record(ASKED, 65, 60, b"\0\x02\0\0\x01\0\x03\x02h2");
         let first = record(ASKED, 65, 60, b"\0\x01\x01s\0");
-        let said = answer(Kind::Https, &reply(Kind::Https, 0, &[&second, &first], &[])).unwrap();
-        assert_eq!(said.bindings.iter().map(|b| b.priority).collect::<Vec<_>>(), [1, 2]);
+        let found = answer(Kind::Https, &reply(Kind::Https, 0, &[&second, &first], &[])).unwrap();
+        assert_eq!(found.bindings.iter().map(|b| b.priority).collect::<Vec<_>>(), [1, 2]);
         let bad = record(ASKED, 65, 60, b"\0\x01\0\0\x03\0\x01x");
         assert_eq!(
             answer(Kind::Https, &reply(Kind::Https, 0, &[&first, &bad], &[])),
@@ -319,11 +319,11 @@ mod tests {
     #[test]
     fn replies_belong_to_their_question() {
         let message = reply(Kind::A, 0, &[], &[]);
-        let said = Reply::parse(&message).unwrap();
-        assert!(said.id() == 7 && said.is_to(&question(Kind::A), true) && !said.is_truncated());
-        assert!(!said.is_to(&question(Kind::Aaaa), false));
+        let parsed = Reply::parse(&message).unwrap();
+        assert!(parsed.id() == 7 && parsed.is_to(&question(Kind::A), true) && !parsed.is_truncated());
+        assert!(!parsed.is_to(&question(Kind::Aaaa), false));
         let upper = Question { name: Name::parse("A.example").unwrap(), kind: Kind::A };
-        assert!(said.is_to(&upper, false) && !said.is_to(&upper, true));
+        assert!(parsed.is_to(&upper, false) && !parsed.is_to(&upper, true));
         assert_eq!(Reply::parse(&question(Kind::A).message(7, None)).err(), Some(MessageError::NoReply));
     }
 }

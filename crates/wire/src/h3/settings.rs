@@ -77,12 +77,12 @@ fn pair(payload: &mut &[u8]) -> Option<(u64, u64)> {
 /// whether HTTP datagrams are supported.
 pub fn ours(datagrams: bool) -> Vec<u8> {
     let mut payload = Vec::new();
-    let said = [
+    let values = [
         (id::QPACK_MAX_TABLE_CAPACITY, 0),
         (id::QPACK_BLOCKED_STREAMS, 0),
         (id::MAX_FIELD_SECTION_SIZE, MAX_FIELD_LIST as u64),
     ];
-    for (id, value) in said.into_iter().chain(datagrams.then_some((id::H3_DATAGRAM, 1))) {
+    for (id, value) in values.into_iter().chain(datagrams.then_some((id::H3_DATAGRAM, 1))) {
         varint::write(&mut payload, id);
         varint::write(&mut payload, value);
     }

@@ -29,9 +29,9 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn chosen_library(run: &Context) {
-    let said = run.program("version", &[]).stdout;
-    assert_eq!(said.to_lowercase().contains("warmwire"), run.ours(), "{said}");
-    assert!(said.starts_with("libcurl/"), "{said}");
+    let version = run.program("version", &[]).stdout;
+    assert_eq!(version.to_lowercase().contains("warmwire"), run.ours(), "{version}");
+    assert!(version.starts_with("libcurl/"), "{version}");
 }
 
 // covers: curl_easy_perform, CURLOPT_URL, CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA,

@@ -121,8 +121,8 @@ fn cmake(run: &Context) {
     let build = place.path().join("build");
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(place.path()).arg("-B").arg(&build);
-    let said = alone(run, configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
-    assert!(said.fact("version").starts_with("8.22"), "{said:?}");
+    let configured = alone(run, configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.path().display())));
+    assert!(configured.fact("version").starts_with("8.22"), "{configured:?}");
     alone(run, Command::new("cmake").arg("--build").arg(&build));
     for program in ["shared", "static"] {
         // CMake notes the folder of the library in the program it builds: no LD_LIBRARY_PATH is needed.

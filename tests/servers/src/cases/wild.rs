@@ -78,10 +78,10 @@ impl<'a> Site<'a> {
     }
 
     /// A line that fails, and says this on standard error.
-    fn fails(&self, line: &str, said: &str) {
+    fn fails(&self, line: &str, message: &str) {
         let output = self.shell(line);
         assert_ne!(output.status, Some(0), "{line}: {output:?}");
-        assert!(output.stderr.contains(said), "{line} says no {said:?}: {output:?}");
+        assert!(output.stderr.contains(message), "{line} says no {message:?}: {output:?}");
     }
 
     /// A script of `programs/` in another language; its facts.
@@ -234,12 +234,12 @@ fn zchunk(run: &Context) {
     let new = std::fs::read(site.place.path().join("new.zck")).expect("zck makes it");
     run.world.nginx.write(&format!("{}.zck", run.subject.name()), &new).expect("written");
     let url = run.world.nginx.http(&format!("/{}.zck", run.subject.name()));
-    let said = site.must(&format!("mkdir at && cd at && zckdl -s ../old.zck {url} 2>&1"));
+    let message = site.must(&format!("mkdir at && cd at && zckdl -s ../old.zck {url} 2>&1"));
     assert!(
         std::fs::read(site.place.path().join("at").join(format!("{}.zck", run.subject.name()))).ok()
             == Some(new)
     );
-    assert!(said.contains("Downloading") || said.contains("ownloaded"), "{said}");
+    assert!(message.contains("Downloading") || message.contains("ownloaded"), "{message}");
     site.fails("zckdl $HTTP/none.zck", "404");
 }
 

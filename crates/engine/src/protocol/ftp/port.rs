@@ -125,9 +125,9 @@ pub async fn accept(t: &mut Transfer, control: &mut Control, mut socket: Socket)
                 Poll::Pending => {}
             }
             if early.is_none()
-                && let Poll::Ready(said) = reply.as_mut().poll(cx)
+                && let Poll::Ready(reply_line) = reply.as_mut().poll(cx)
             {
-                match said {
+                match reply_line {
                     // The connection is made or on its way.
                     Ok(reply) if decide::will_connect(reply.code) => early = Some(reply),
                     _ => return Poll::Ready(First::Spoke),

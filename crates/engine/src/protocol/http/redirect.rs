@@ -46,8 +46,8 @@ pub fn after(t: &mut HttpTransfer, response: &Response) -> Result<Next> {
 /// Reports a Location that is not followed, whatever the status, after the whole reply
 /// (CURLINFO_REDIRECT_URL).
 pub fn report_location(t: &Transfer, response: &Response) {
-    let said = &response.rare;
-    let Some(location) = said.location.as_ref().or(said.interim_location.as_ref()) else { return };
+    let fields = &response.rare;
+    let Some(location) = fields.location.as_ref().or(fields.interim_location.as_ref()) else { return };
     cold_path();
     t.easy.info.borrow_mut().rare.redirect_url = Some(reported_url(t, location));
 }

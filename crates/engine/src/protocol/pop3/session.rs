@@ -231,14 +231,14 @@ impl Speaker for SaslChannel<'_> {
         let deadline = self.0.deadline(t);
         loop {
             let line = self.0.line(t, deadline).await?;
-            let said = match status(&line) {
+            let answer = match status(&line) {
                 Some(Status::Ok(_)) => SaslReply::Success,
                 Some(Status::Err(_)) => SaslReply::Failure,
                 Some(Status::Continue(challenge)) => SaslReply::Continue(challenge.to_vec()),
                 None => continue,
             };
             self.0.answered();
-            return Ok(said);
+            return Ok(answer);
         }
     }
 }

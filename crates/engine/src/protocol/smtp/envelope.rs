@@ -70,7 +70,7 @@ impl Envelope {
             session.dialogue.send_together(t, commands).await?;
             for at in 0..commands.len() {
                 let code = session.reply(t).await?;
-                let said = match group * MOST_TOGETHER + at {
+                let result = match group * MOST_TOGETHER + at {
                     0 => sender_accepted(code),
                     n if n > self.recipients.len() => {
                         data = Some(code);
@@ -81,7 +81,7 @@ impl Envelope {
                         self.judge_one(&verdict)
                     }
                 };
-                outcome = outcome.and(said.map_err(|e| (code, e)));
+                outcome = outcome.and(result.map_err(|e| (code, e)));
             }
             if outcome.is_err() {
                 break;

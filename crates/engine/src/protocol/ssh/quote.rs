@@ -349,8 +349,8 @@ mod tests {
             ("atime '1 Jan 2200' a", "date overflow", false),
         ] {
             match parse(line) {
-                Err(Failed::Syntax(said)) => assert_eq!((&*said, false), (text, excused), "{line}"),
-                Err(Failed::Owner(said)) => assert_eq!((&*said, true), (text, excused), "{line}"),
+                Err(Failed::Syntax(message)) => assert_eq!((&*message, false), (text, excused), "{line}"),
+                Err(Failed::Owner(message)) => assert_eq!((&*message, true), (text, excused), "{line}"),
                 Ok(command) => panic!("{line}: {command:?}"),
             }
         }

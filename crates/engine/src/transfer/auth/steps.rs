@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn speaking() {
-        let said = all().map(|step| {
+        let states = all().map(|step| {
             let (next, message) = step.speak(None);
             (name(&next), message.unwrap().is_some())
         });
         let end = ("established", false);
-        assert_eq!(said, [("asked", true), ("asked", true), ("answered", true), end, end]);
+        assert_eq!(states, [("asked", true), ("asked", true), ("answered", true), end, end]);
     }
 
     #[test]

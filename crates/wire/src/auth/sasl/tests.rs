@@ -289,15 +289,15 @@ fn names_of_a_channel_give_way_to_one_another() {
     ];
     let begin = || Action::Begin("SCRAM-SHA-256-PLUS", first("tls-exporter"));
     plays(Conversation::new(offers(both), plus, true, 0), &user, &fresh("n"), begin(), &steps);
-    let said = || (Reply::Continue(no_such_name.as_bytes()), Action::Cancel);
+    let refusal = || (Reply::Continue(no_such_name.as_bytes()), Action::Cancel);
     let steps = [
-        said(),
+        refusal(),
         (Reply::Failure, Action::Begin("SCRAM-SHA-256-PLUS", first("tls-server-end-point"))),
-        said(),
+        refusal(),
         (Reply::Failure, Action::Begin("SCRAM-SHA-1-PLUS", first("tls-exporter"))),
-        said(),
+        refusal(),
         (Reply::Failure, Action::Begin("SCRAM-SHA-1-PLUS", first("tls-server-end-point"))),
-        said(),
+        refusal(),
         (Reply::Failure, Action::Exhausted),
     ];
     plays(Conversation::new(offers(both), plus, true, 0), &user, &fresh("n"), begin(), &steps);

@@ -175,13 +175,13 @@ mod tests {
         ];
         for blocks in [plain, coded] {
             let mut decoder = Decoder::new(4096);
-            let mut said = blocks.map(|block| read(&mut decoder, block));
+            let mut decoded = blocks.map(|block| read(&mut decoder, block));
             let common = [":method: GET", ":scheme: http", ":path: /", ":authority: www.example.com"];
-            assert_eq!(said[0], common);
-            assert_eq!(said[1].pop().unwrap(), "cache-control: no-cache");
-            assert_eq!(said[1], common);
+            assert_eq!(decoded[0], common);
+            assert_eq!(decoded[1].pop().unwrap(), "cache-control: no-cache");
+            assert_eq!(decoded[1], common);
             assert_eq!(
-                said[2],
+                decoded[2],
                 [
                     ":method: GET",
                     ":scheme: https",
