@@ -169,7 +169,11 @@ mod tests {
         ];
         for (result, wanted) in rows {
             let found = parse_pac_result(result);
-            assert_eq!(found.as_deref().map(shown).as_deref().map_err(|bad| &**bad), wanted, "{result}");
+            assert_eq!(
+                found.as_deref().map(shown).as_deref().map_err(|bad| bad.as_str()),
+                wanted,
+                "{result}"
+            );
         }
         assert_eq!(parse_pac_result(&"PROXY a:1;".repeat(100)).map(|list| list.len()), Ok(MAX_ENTRIES));
     }
