@@ -19,6 +19,7 @@ pub mod flow;
 mod gssapi;
 pub mod guard;
 pub mod handles;
+mod inner_transfer;
 pub mod kept_head;
 pub mod link;
 pub mod login;
