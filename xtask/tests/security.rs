@@ -157,7 +157,9 @@ fn no_forked_child_waits_for_a_thread_of_its_parent() {
     // at later.
     const HARMLESS: [&str; 2] = ["EPOCH", "BOUNDS"];
     let mut files = Vec::new();
-    for name in ["capi", "client", "engine", "gss", "net", "openssl", "runtime", "ssh", "tables", "wire"] {
+    for name in
+        ["capi", "client", "engine", "gss", "net", "openssl", "pac", "runtime", "ssh", "tables", "wire"]
+    {
         sources(&top().join("crates").join(name).join("src"), &mut files);
     }
     let mut wrong = Vec::new();
