@@ -22,8 +22,9 @@
  * WEBSOCKETS: warmwire_websocket() enables what curl does not support: compressed messages, and WebSockets over HTTP/2.
  *
  * PROXIES: CURLOPT_PROXY, and the variables in its place, take a list of proxies with spaces between them. The next one is
- * tried when one cannot be reached; the word "direct" stands for none. WARMWIRE_PROXY sets the proxies of handles that have
- * none.
+ * tried when one cannot be reached; the word "direct" stands for none. "auto://" stands for those of GNOME's settings, or
+ * else of the environment. WARMWIRE_PROXY sets the proxies of handles that have none. The library has no JavaScript engine:
+ * with a PAC file, a transfer fails with CURLE_NOT_BUILT_IN.
  *
  * POLICIES: warmwire_policy() limits what a handle may reach.
  *

@@ -480,6 +480,22 @@ def test_a_proxy(http):
     assert "Proxy-Authorization: Basic bWU6c2VjcmV0" in reply.text
 
 
+def test_lists_of_proxies_and_pac_files(http, tmp_path):
+    with socket.socket() as dead:
+        dead.bind(("127.0.0.1", 0))
+        unused = f"http://127.0.0.1:{dead.getsockname()[1]}"
+    proxies = f"{unused} {http.root}"
+    assert warmwire.get("http://host.example/echo", proxy=proxies).text.startswith("GET http://host.example/echo ")
+    file = tmp_path / "proxy.pac"
+    place = http.root.removeprefix("http://")
+    file.write_text(f"function FindProxyForURL(url, host) {{ return isPlainHostName(host) ? 'DIRECT' : 'PROXY {place}' }}")
+    reply = warmwire.get("http://host.example/echo", proxy=f"pac+{file.as_uri()}")
+    assert reply.text.startswith("GET http://host.example/echo ")
+    with pytest.raises(warmwire.RequestError, match="cannot be used"):
+        warmwire.get("http://host.example/echo", proxy=f"pac+{file.as_uri()}x")
+    assert warmwire.get(http.url("/bytes/1"), proxy="auto://").status_code == 200
+
+
 def test_an_option_of_a_wrong_type_keeps_the_connections(http):
     client = warmwire.Client(pool=warmwire.Pool())
     assert client.get(http.url("/bytes/1")).new_connections == 1

@@ -8,7 +8,7 @@ use engine::stores::headers::Headers;
 use engine::upload_resumption::UploadMode;
 use tables::{Code, EasyOption, Info};
 
-use crate::{AccessPolicy, Priority, Reasons, Share, TransferInfo, Value, Why, value};
+use crate::{AccessPolicy, Priority, Reasons, Share, TransferInfo, Value, Why, pac_files, value};
 
 /// A handle for successive transfers, driven by [`perform`](Self::perform) or in a [`Multi`](crate::Multi).
 /// Clones are the same handle.
@@ -54,6 +54,7 @@ impl Eq for Easy {}
 impl Easy {
     /// Creates a handle with curl's defaults.
     pub fn new(callbacks: Rc<dyn Callbacks>) -> Easy {
+        pac_files::register();
         Easy(engine::Easy::new(callbacks))
     }
 

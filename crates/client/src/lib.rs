@@ -111,6 +111,7 @@
 //!
 //! | feature | |
 //! |---|---|
+//! | `pac` | PAC files name proxies ([`Proxy::pac`], [`Proxy::system`]) |
 //! | `json` | bodies from and to values of serde |
 //! | `charset` | text in other charsets than UTF-8 |
 //! | `url` | URLs of the crate `url` |
@@ -132,6 +133,7 @@ mod form;
 mod handle;
 mod info;
 mod multi;
+mod pac_files;
 #[cfg(feature = "download")]
 #[doc(hidden)]
 pub mod segments;
@@ -268,6 +270,7 @@ pub use wire::cache as http_cache;
 /// Content-Disposition fields (RFC 6266), for the command line tool.
 #[doc(hidden)]
 pub use wire::content_disposition;
+
 /// Dictionaries for compression (RFC 9842), for the command line tool.
 #[doc(hidden)]
 pub use wire::content_encoding::{Dictionary, WITH_DICTIONARY};
@@ -290,6 +293,8 @@ pub use wire::hex;
 /// A writer of JSON, for the command line tool.
 #[doc(hidden)]
 pub use wire::json;
+#[doc(hidden)]
+pub use wire::proxy_source;
 /// The course of an upload that continues after a cut, for the command line tool.
 #[doc(hidden)]
 pub use wire::upload;

@@ -24,7 +24,7 @@ use slab::Slab;
 use tables::constant::{CURLPAUSE_RECV, CURLPAUSE_SEND};
 use tables::{Code, EasyOption, MultiCode};
 
-use crate::{AccessPolicy, Failure, TransferInfo};
+use crate::{AccessPolicy, Failure, TransferInfo, pac_files};
 
 use active::Active;
 use app::{App, News, State};
@@ -151,6 +151,7 @@ impl Transfers {
             authenticates: Cell::new(false),
             upgrades: Cell::new(false),
         });
+        pac_files::register();
         let easy = Easy::new(app.clone());
         easy.set_share(self.share.clone());
         Active::new(easy, app)

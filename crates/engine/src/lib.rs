@@ -47,6 +47,7 @@ pub use settings::{
     WebSocketOptions, bind_program, follow_names, read_policy,
 };
 pub use share::Share;
+pub use transfer::proxies::pac::{PacEvaluator, PacLookUp, PacQuery, use_pac};
 
 pub use net::process;
 pub use net::random;

@@ -1,6 +1,6 @@
 //! Lists of proxies: the next one is tried when one cannot be reached, and a dead one is remembered.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,10 +47,7 @@ fn the_next_proxy_is_tried_when_one_is_dead() {
         assert_eq!(fetch(&easy, &app).map(|body| body.len()), Ok(3));
         let text = reasons(&easy);
         assert!(text.contains(&format!("http://{dead} failed: ")), "{text}");
-        assert!(
-            text.contains(&format!("{}", proxy.url(""))) && text.contains("from CURLOPT_PROXY"),
-            "{text}"
-        );
+        assert!(text.contains(&proxy.url("")) && text.contains("from CURLOPT_PROXY"), "{text}");
         assert!(!text.contains("secret"), "{text}");
         let (again, app) = through("http://a.example/bytes/4", &list);
         long(&again, O::HttpProxyTunnel, tunnel);
@@ -70,7 +67,13 @@ fn a_proxy_that_ends_is_left() {
         assert_eq!(fetch(&easy, &app).map(|body| body.len()), Ok(3));
     }
     assert_eq!((first.served(), second.served()), (2, 0));
+    let address = first.address();
     drop(first);
+    // The system accepts connections until the socket is closed, and resets them then.
+    let end = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < end, "it still listens");
+    }
     for _ in 0..2 {
         assert_eq!(fetch(&easy, &app).map(|body| body.len()), Ok(3), "{}", easy.state().message());
     }
@@ -164,4 +167,15 @@ fn policies_judge_each_proxy_of_a_list() {
     let message = easy.state().message();
     assert!(message.contains(&format!("proxy \"{}\"", proxy.address())), "{message}");
     assert_eq!(proxy.accepts(), 0);
+}
+
+/// The engine alone evaluates no PAC file. Its transfer fails: it does not go without a proxy.
+#[test]
+fn without_an_evaluator_a_pac_file_is_an_error() {
+    let server = HttpServer::plain();
+    let (easy, app) = through(&server.url("/bytes/3"), "pac+http://127.0.0.1:9/proxy.pac");
+    assert_eq!(fetch(&easy, &app), Err(Code::NotBuiltIn));
+    assert!(easy.state().message().contains("no JavaScript engine"), "{}", easy.state().message());
+    text(&easy, O::NoProxy, "127.0.0.1");
+    assert_eq!(fetch(&easy, &app).map(|body| body.len()), Ok(3), "the host is exempt");
 }

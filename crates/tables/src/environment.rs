@@ -103,10 +103,12 @@ variables! {
     POLICY: Values::Any("a file"), "no policy", PROGRAMS,
         "The policy that says which schemes, hosts, ports and addresses may be reached, as with --policy. It \
          is read at the first transfer. If it cannot be read or has an error, every transfer fails.";
-    PROXY: Values::Any("a proxy, or several with spaces between them"), "the variables of curl", PROGRAMS,
+    PROXY: Values::Any("proxies with spaces between them, auto, or pac+URL"), "the variables of curl",
+        PROGRAMS,
         "The proxy of transfers for which the program sets none; http_proxy, https_proxy and all_proxy are \
          not read then. Of several, the next one is tried when one cannot be reached. The word direct is no \
-         proxy. NO_PROXY still counts.";
+         proxy, auto stands for those of the system, and pac+ precedes the URL of a PAC file (not for \
+         programs on libcurl). NO_PROXY still counts.";
     REPORT: Values::Any("stderr, a file or a folder"), "no report", PROGRAMS,
         "A report when the process ends: what it did with its connections, and what it could do better. The \
          report is added to the end of a file. In a folder, each process writes a file of its own.";

@@ -24,6 +24,7 @@ pub use warmwire::fnmatch;
 pub use warmwire::http_cache as rules;
 pub use warmwire::http_date;
 pub use warmwire::listings;
+pub use warmwire::proxy_source;
 pub use warmwire::tls_engines as engines;
 pub use warmwire::url::{Part as UrlPart, Url, UrlError, flag as url_flag};
 pub use warmwire::{

@@ -33,6 +33,7 @@ pub mod policy;
 pub mod pop3;
 pub mod priority;
 pub mod proxy_list;
+pub mod proxy_source;
 pub mod resolv_conf;
 pub mod rtsp;
 pub mod smtp;

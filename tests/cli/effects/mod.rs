@@ -25,6 +25,7 @@ mod mirror_listings;
 mod names;
 mod output;
 mod outputs;
+mod pac;
 mod policy;
 mod pool;
 mod priority;

@@ -5,10 +5,14 @@ use std::fmt;
 use engine::archive::redact::without_login;
 use wire::escape;
 use wire::proxy_list::{self, ProxyEntry};
+use wire::proxy_source::{PAC_PREFIX, ProxySource, SYSTEM};
 use wire::url::{Url as Parsed, flag};
 
 use crate::InvalidUrl;
 use crate::transfers::{ProxiedSchemes, ProxyRule};
+
+/// Schemes of the URLs of PAC files.
+const PAC_SCHEMES: [&str; 3] = ["http", "https", "file"];
 
 /// Schemes of proxies.
 const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
@@ -64,15 +68,48 @@ impl Proxy {
         Proxy::of(ProxiedSchemes::Https, url)
     }
 
+    /// Creates the proxies that a PAC file names for each URL. Its own URL is one of `http`, `https` or
+    /// `file`. Requests fail without the crate's feature `pac`, and if the file cannot be fetched or fails.
+    ///
+    /// ```
+    /// let proxy = warmwire::Proxy::pac("http://wpad.example/proxy.pac")?;
+    /// let client = warmwire::Client::builder().proxy(proxy).build()?;
+    /// # Ok::<(), warmwire::Error>(())
+    /// ```
+    pub fn pac(url: &str) -> Result<Proxy, InvalidUrl> {
+        let parsed = Parsed::parse(url.as_bytes(), flag::NON_SUPPORT_SCHEME);
+        let scheme = parsed.map_err(|error| InvalidUrl::new(url, error))?.scheme().unwrap_or_default();
+        match PAC_SCHEMES.contains(&scheme.as_str()) {
+            true => Ok(Proxy::named(ProxiedSchemes::All, format!("{PAC_PREFIX}{url}"))),
+            false => Err(InvalidUrl::with(format!("a PAC file has one of {}", PAC_SCHEMES.join(", ")))),
+        }
+    }
+
+    /// Creates the proxies of the system: those of GNOME's settings, or else of the environment. Settings
+    /// that name a PAC file need the crate's feature `pac`.
+    ///
+    /// ```
+    /// let client = warmwire::Client::builder().proxy(warmwire::Proxy::system()).build()?;
+    /// # Ok::<(), warmwire::Error>(())
+    /// ```
+    pub fn system() -> Proxy {
+        Proxy::named(ProxiedSchemes::All, SYSTEM.to_owned())
+    }
+
+    fn named(schemes: ProxiedSchemes, url: String) -> Proxy {
+        Proxy { schemes, url, login: None, exceptions: NoProxy::default() }
+    }
+
     fn of(schemes: ProxiedSchemes, url: &str) -> Result<Proxy, InvalidUrl> {
         match proxy_list::parse(url.as_bytes()) {
             Some(list) => list.iter().filter(|entry| **entry != ProxyEntry::Direct).try_for_each(check)?,
             None => check(&ProxyEntry::Proxy(url.into()))?,
         }
-        Ok(Proxy { schemes, url: url.to_owned(), login: None, exceptions: NoProxy::default() })
+        Ok(Proxy::named(schemes, url.to_owned()))
     }
 
-    /// Sets user and password for the proxy, or for each one of a list.
+    /// Sets user and password for the proxy, or for each one of a list. Those that a PAC file or the system
+    /// names get none.
     pub fn basic_auth(mut self, user: &str, password: &str) -> Proxy {
         self.login = Some((user.to_owned(), password.to_owned()));
         self
@@ -106,6 +143,9 @@ fn check(entry: &ProxyEntry) -> Result<(), InvalidUrl> {
 
 /// Writes a login into the URL of a proxy, or into each one of a list.
 fn with_logins(url: &str, user: &str, password: &str) -> String {
+    if ProxySource::of(url.as_bytes()).is_some() {
+        return url.to_owned();
+    }
     let Some(list) = proxy_list::parse(url.as_bytes()) else { return with_login(url, user, password) };
     let entry = |entry: &ProxyEntry| match entry {
         ProxyEntry::Direct => "direct".to_owned(),

@@ -80,6 +80,37 @@ fn a_proxy_is_used_but_for_its_exceptions() {
     assert!(Proxy::all("ftp://h/").is_err() && Proxy::all("").is_err());
 }
 
+/// The feature `pac` is among those of these tests.
+#[test]
+fn a_pac_file_names_the_proxies_of_a_client() {
+    everywhere(Client::builder, |_| async {
+        let proxy = HttpServer::plain();
+        let file = format!(
+            "function FindProxyForURL(url, host) {{ \
+             return shExpMatch(host, '*.far.example') ? 'PROXY {}' : 'DIRECT' }}",
+            proxy.address()
+        );
+        let server =
+            HttpServer::with(move |request| (request.target == "/p").then(|| Response::ok(file.clone())));
+        let pac = Proxy::pac(&server.url("/p")).unwrap().no_proxy(NoProxy::from_string("near.far.example"));
+        let client = Client::builder().proxy(pac).build().unwrap();
+        let get = async |url: &str| client.get(url).send().await.map(|reply| reply.status().as_u16());
+        assert_eq!(get("http://www.far.example/bytes/1").await.unwrap(), 200);
+        assert_eq!(get(&server.url("/bytes/1")).await.unwrap(), 200);
+        assert!(get("http://near.far.example/bytes/1").await.is_err(), "it goes without the proxy");
+        assert_eq!(proxy.served(), 1);
+        let failing = Client::builder().proxy(Proxy::pac(&server.url("/bytes/9")).unwrap()).build().unwrap();
+        let error = failing.get("http://www.far.example/").send().await.unwrap_err();
+        assert!(error.to_string().contains("cannot be used"), "{error}");
+    });
+    assert!(Proxy::pac("ftp://h/p").is_err() && Proxy::pac("").is_err());
+    let system = Client::builder().proxy(Proxy::system()).build().unwrap();
+    let server = HttpServer::plain();
+    let status =
+        async_io::block_on(async { system.get(server.url("/bytes/1")).send().await.unwrap().status() });
+    assert_eq!(status, 200);
+}
+
 #[test]
 fn the_next_proxy_of_a_list_replaces_a_dead_one() {
     everywhere(Client::builder, |_| async {

@@ -203,6 +203,10 @@ fn handler(family: Family) -> &'static Handler {
 /// Runs one request of the transfer's current URL.
 pub async fn run(t: &mut HttpTransfer) -> Result<Next> {
     t.begin_request();
+    if let Some(source) = t.proxy_source() {
+        cold_path();
+        boxed(|| t.find_proxies(source)).await?;
+    }
     let scheme = t.scheme();
     let mut handler = handler(scheme.family());
     if scheme.family() == Family::Ftp && t.forwards()? {

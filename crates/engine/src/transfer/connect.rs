@@ -22,7 +22,7 @@ use runtime::boxed;
 use tables::{Code, EasyOption as O, LockData};
 
 use super::link::Link;
-use super::proxies::ProxyStage;
+use super::proxies::selection::ProxyStage;
 use super::proxy::ProxyKind;
 use super::route::plan::{LoginBinding, Plan, Quic, belonging, written};
 use super::socks::ProxyDestination;

@@ -18,6 +18,7 @@ use tables::environment::PROXY;
 use tables::scheme::Family;
 use tables::{Code, EasyOption as O, Scheme};
 use wire::escape::{self, Reject};
+use wire::proxy_source::ProxySource;
 use wire::url::{Url, flag};
 
 use super::login::Login;
@@ -113,13 +114,21 @@ impl Environment {
 }
 
 /// Reads the variables that count for this scheme, or the handle's own rules in place of them.
-pub fn environment(settings: &Settings, scheme: &Scheme, host: impl FnOnce() -> String) -> Environment {
+///
+/// A transfer inside another one (`is_inner`) asks no source of proxies: that source may need the transfer.
+pub fn environment(
+    settings: &Settings,
+    scheme: &Scheme,
+    host: impl FnOnce() -> String,
+    is_inner: bool,
+) -> Environment {
     let rules = settings.choices();
     if rules.proxies.is_some() && !settings.is_set(O::Proxy) {
         let proxy = rules.proxy_for(scheme, &host()).filter(|url| !url.is_empty());
         return Environment { proxy: proxy.map(|url| url.as_bytes().into()), ..Environment::default() };
     }
-    let of_process = || proxy_of_process().map(|text| text.as_bytes().to_vec());
+    let counts = |text: &&str| !is_inner || ProxySource::of(text.as_bytes()).is_none();
+    let of_process = || proxy_of_process().filter(counts).map(|text| text.as_bytes().to_vec());
     let proxy = match settings.is_set(O::Proxy) {
         true => None,
         false => of_process().or_else(|| proxy_variable(scheme, variable)),
@@ -187,6 +196,18 @@ fn proxy_variable_name(scheme: &Scheme) -> Option<String> {
     found.and_then(|_| last.take())
 }
 
+/// Returns whether CURLOPT_NOPROXY or the environment exempts a host from proxies.
+pub fn is_bypassed(settings: &Settings, host: &str, environment: &Environment) -> bool {
+    let own = settings.text(O::NoProxy);
+    let list = own.as_deref().or(environment.no_proxy.as_deref());
+    list.is_some_and(|list| wire::noproxy::matches(host, &String::from_utf8_lossy(list)))
+}
+
+/// Returns the proxy that the variables of curl name for a scheme, with the name of the variable.
+pub fn from_variables(scheme: &Scheme) -> Option<(Vec<u8>, String)> {
+    Some((proxy_variable(scheme, variable)?, proxy_variable_name(scheme)?))
+}
+
 /// The proxies for this origin, if any: one before the proxy, and the proxy. A pre-proxy alone is the proxy.
 pub fn choose(
     settings: &Settings,
@@ -198,9 +219,7 @@ pub fn choose(
     let selected = environment.selected.clone();
     let text = selected.or_else(|| set(O::Proxy)).or_else(|| environment.proxy.clone()).unwrap_or_default();
     let before = set(O::PreProxy).unwrap_or_default();
-    let spared = set(O::NoProxy).or_else(|| environment.no_proxy.clone());
-    let bypassed = spared.is_some_and(|list| wire::noproxy::matches(host, &String::from_utf8_lossy(&list)));
-    if text.is_empty() && before.is_empty() || bypassed {
+    if text.is_empty() && before.is_empty() || is_bypassed(settings, host, environment) {
         return Ok((None, None));
     }
     let read =

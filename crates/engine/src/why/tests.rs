@@ -145,9 +145,9 @@ fn requests_as_lines_and_as_members() {
             r#""event":"no-proxy","by":"no_proxy""#,
         ),
         (
-            Event::Direct { by: "WARMWIRE_PROXY".to_owned() },
-            "proxy       none: direct, from WARMWIRE_PROXY",
-            r#""event":"direct","by":"WARMWIRE_PROXY""#,
+            Event::Direct { by: "CURLOPT_PROXY".to_owned() },
+            "proxy       none: direct, from CURLOPT_PROXY",
+            r#""event":"direct","by":"CURLOPT_PROXY""#,
         ),
         (
             Event::ProxyDropped {

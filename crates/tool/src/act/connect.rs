@@ -6,8 +6,9 @@ use crate::numbers::{self, BadSize};
 use crate::options::ToolOption;
 use crate::parse::{Done, Parser, Wrong};
 use crate::proxy_command;
-use crate::raw::{EasyOption as O, Priority};
+use crate::raw::{EasyOption as O, Priority, proxy_source};
 use crate::request::{Clobber, Resume};
+use crate::system;
 
 /// Most transfers at the same time, and most connections to a host.
 const MOST_PARALLEL: i64 = 65_535;
@@ -246,11 +247,32 @@ const SOCKS5_HOSTNAME: i64 = 7;
 pub fn proxy(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     let options = &mut parser.request().options;
     options.clear(ToolOption::ProxyCommand);
-    options.set_text(O::Proxy, text);
+    options.set_text(O::Proxy, if text == b"auto" { proxy_source::SYSTEM.as_bytes() } else { text });
     if !matches!(options.long(O::ProxyType), Some(HTTPS2 | HTTPS3)) {
         options.set_long(O::ProxyType, HTTP);
     }
     Ok(())
+}
+
+pub fn pac(parser: &mut Parser, name: &str, text: &[u8]) -> Done {
+    let text = not_blank(text)?;
+    let is_url = text.windows(3).any(|three| three == b"://");
+    let url = if is_url { text.to_vec() } else { file_url(text) };
+    proxy(parser, name, &[proxy_source::PAC_PREFIX.as_bytes(), &url].concat())
+}
+
+/// Returns the URL of a file, which may be named relative to the current folder.
+fn file_url(name: &[u8]) -> Vec<u8> {
+    let name = system::path(name);
+    let path = std::path::absolute(name).unwrap_or_else(|_| name.to_owned());
+    let encoded = |byte: &u8| match byte {
+        b'%' => b"%25".to_vec(),
+        b'\\' if cfg!(windows) => b"/".to_vec(),
+        byte => vec![*byte],
+    };
+    let path: Vec<u8> = path.as_os_str().as_encoded_bytes().iter().flat_map(encoded).collect();
+    let root: &[u8] = if path.starts_with(b"/") { b"" } else { b"/" };
+    [b"file://", root, &path].concat()
 }
 
 fn typed_proxy(parser: &mut Parser, text: &[u8], kind: i64) -> Done {

@@ -253,6 +253,20 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "pac",
+        arg: Arg::Text("<file|URL>"),
+        multi: Multi::Single,
+        categories: &["extra", "proxy"],
+        help: "Go through the proxies that a PAC file names",
+        about: "A proxy auto-config file names the proxies for each URL, in the order in which they are \
+            tried. It is fetched by http, https or from a file, without a proxy, and has at most 1 MiB, \
+            500 ms and 16 MiB of memory. If it cannot be fetched or fails, so do the transfers. It sees \
+            neither path nor query of a URL of TLS. --noproxy exempts hosts. WARMWIRE_PROXY takes a PAC \
+            file as pac+URL.",
+        set: Set::Act(act::pac),
+        ..FLAG
+    },
+    Declaration {
         name: "progress",
         arg: Arg::Text("<style>"),
         multi: Multi::Single,

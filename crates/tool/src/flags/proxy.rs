@@ -378,7 +378,9 @@ pub const FLAGS: &[Declaration] = &[
         about: "The scheme says which kind: http (the default), https, socks4, socks4a, socks5 or \
             socks5h. The port is 1080 if not given. An empty text overrides the variables \
             http_proxy and so on. Several with spaces between them are tried in their order: the next \
-            one when one cannot be reached. The word direct stands for none.",
+            one when one cannot be reached. The word direct stands for none. The word auto stands \
+            for the proxies of the system: those of GNOME's settings, or else of the variables. \
+            For a proxy with that name, give its scheme: http://auto.",
         set: Set::Act(act::proxy),
         ..FLAG
     },

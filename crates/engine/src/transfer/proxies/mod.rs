@@ -1,118 +1,56 @@
 //! Lists of proxies: which entry a transfer goes through, and what follows when its proxy cannot be reached.
 //!
-//! A list replaces the one proxy of CURLOPT_PROXY or of a variable; each entry is planned as that proxy would
-//! be. CURLOPT_NOPROXY and no_proxy count before the list.
+//! The list is that of an option or a variable, or a [`ProxySource`] names it for the URL. It replaces the
+//! one proxy of CURLOPT_PROXY or of a variable; each entry is planned as that proxy would be.
+//! CURLOPT_NOPROXY and no_proxy count before the list. `selection` decides, `dead` remembers, `pac` and
+//! `desktop` are sources.
 
 mod dead;
+mod desktop;
+pub mod pac;
+pub(super) mod selection;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tables::{Code, EasyOption as O, ProxyCode};
+use runtime::offload;
+use tables::EasyOption as O;
 use wire::proxy_list::{self, ProxyEntry};
+use wire::proxy_source::ProxySource;
 
 use super::Connector;
 use super::proxy::{self, Environment};
-use super::route::Route;
-use crate::error::{Error, Retry};
-use crate::settings::Settings;
+use super::route::{Route, host_of};
+use crate::archive::redact::without_login;
+use crate::error::{Error, Result, Retry};
+use crate::settings::{Settings, proxy_of_process};
+use crate::transfer::guard;
 use crate::why::event::{Event, ProxyDropped};
-use dead::{Candidate, with_dead};
-
-/// Longest wait for a proxy while others are left.
-const LONGEST_ATTEMPT: Duration = Duration::from_secs(10);
-
-/// The proxies of a transfer's current URL, in the order in which they are tried.
-pub struct ProxySelection {
-    /// The option or variable that has the list.
-    pub by: String,
-    candidates: Vec<Candidate>,
-    at: usize,
-    /// A new connection was opened by the current candidate: a later failure is none of choosing a proxy.
-    opened: bool,
-}
-
-impl ProxySelection {
-    /// Creates the selection among the entries of a list, which is not empty.
-    fn new(by: String, entries: Vec<ProxyEntry>, now: Instant) -> ProxySelection {
-        let in_order = |entries: Vec<ProxyEntry>| {
-            entries.into_iter().map(|entry| Candidate { entry, rest: None }).collect()
-        };
-        let mut entries = Some(entries);
-        let sorted = with_dead(|dead| entries.take().map(|entries| dead.sort(entries, now))).flatten();
-        let candidates = sorted.unwrap_or_else(|| in_order(entries.take().unwrap_or_default()));
-        ProxySelection { by, candidates, at: 0, opened: false }
-    }
-
-    /// Returns the entry that is used now.
-    pub fn current(&self) -> &ProxyEntry {
-        &self.candidates[self.at].entry
-    }
-
-    /// Returns whether the host is reached without a proxy now.
-    pub fn is_direct(&self) -> bool {
-        *self.current() == ProxyEntry::Direct
-    }
-
-    /// Returns the entries that count as dead, and for how long, if they come after the current one.
-    pub fn left_out(&self) -> impl Iterator<Item = (String, Duration)> {
-        let later = self.candidates.iter().skip(self.at + 1);
-        later.filter_map(|candidate| Some((candidate.entry.name(), candidate.rest?)))
-    }
-
-    /// Returns how many entries are left, the current one included.
-    fn left(&self) -> usize {
-        self.candidates.len() - self.at
-    }
-}
-
-/// How far a connection got that is opened through a proxy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum ProxyStage {
-    /// The proxy is connected to; TLS with it is part of that.
-    #[default]
-    Connecting,
-    /// The proxy is asked for a tunnel.
-    Asking,
-    /// The connection leads to the origin.
-    Passed,
-}
-
-/// Returns whether the failure to open a connection by way of an entry shows that the entry leads nowhere. A
-/// proxy that refuses does not: it has answered, and another one must not be a way around its refusal.
-fn leads_nowhere(entry: &ProxyEntry, stage: ProxyStage, error: &Error) -> bool {
-    let is_own = matches!(
-        error.code(),
-        Code::AbortedByCallback | Code::RemoteAccessDenied | Code::OutOfMemory | Code::NotBuiltIn
-    );
-    match stage {
-        _ if is_own => false,
-        ProxyStage::Connecting if *entry == ProxyEntry::Direct => {
-            let code = error.code();
-            matches!(code, Code::CouldntConnect | Code::CouldntResolveHost | Code::OperationTimedout)
-        }
-        ProxyStage::Connecting => true,
-        ProxyStage::Asking => match error.code() {
-            Code::SendError | Code::RecvError | Code::GotNothing | Code::OperationTimedout => true,
-            Code::Proxy => BROKEN.iter().any(|code| i64::from(code.id()) == error.proxy_code()),
-            _ => false,
-        },
-        ProxyStage::Passed => false,
-    }
-}
-
-/// The codes of a SOCKS proxy whose connection broke before its answer.
-const BROKEN: [ProxyCode; 3] = [ProxyCode::Closed, ProxyCode::SendConnect, ProxyCode::RecvConnect];
-
-/// Returns when an attempt ends: the time that is left is divided among the entries that are left.
-fn attempt_deadline(now: Instant, deadline: Instant, left: usize) -> Instant {
-    let remaining = deadline.saturating_duration_since(now);
-    match u32::try_from(left) {
-        Ok(left) if left > 1 => now + (remaining / left).min(LONGEST_ATTEMPT),
-        _ => deadline,
-    }
-}
+use dead::with_dead;
+use desktop::DesktopChoice;
+use selection::{ProxySelection, ProxyStage, attempt_deadline, leads_nowhere};
 
 impl Route {
+    /// Returns the variables that count for the current URL.
+    pub(super) fn environment(&self, settings: &Settings) -> Environment {
+        proxy::environment(settings, &self.scheme(), || host_of(&self.url), self.easy.inner.get())
+    }
+
+    /// Returns the source that names the proxies of the current URL, if one is to be asked.
+    #[inline]
+    pub fn proxy_source(&self) -> Option<ProxySource> {
+        let settings = self.easy.settings.borrow();
+        if settings.is_set(O::Proxy) {
+            return settings.text(O::Proxy).and_then(|text| ProxySource::of(&text));
+        }
+        match settings.choices().proxies {
+            Some(_) => {
+                let proxy = settings.choices().proxy_for(&self.scheme(), &host_of(&self.url));
+                proxy.and_then(|text| ProxySource::of(text.as_bytes()))
+            }
+            None => proxy_of_process().and_then(|text| ProxySource::of(text.as_bytes())),
+        }
+    }
+
     /// Returns the variables with the entry that is used now, if the proxy is one of a list.
     pub(super) fn with_selected(&self, environment: Environment, settings: &Settings) -> Environment {
         let mut selection = self.proxies.borrow_mut();
@@ -130,7 +68,7 @@ impl Route {
     /// Records that a new connection was opened, by way of the current entry if there is a list.
     pub(super) fn note_proxy_reached(&self) {
         if let Some(selection) = &mut *self.proxies.borrow_mut() {
-            selection.opened = true;
+            selection.note_opened();
             with_dead(|dead| dead.note_success(&selection.current().name()));
         }
     }
@@ -139,7 +77,7 @@ impl Route {
     /// Nothing was sent to the origin then. Returns whether the request is to be made again.
     pub fn leave_dead_proxy(&self, error: &Error) -> bool {
         let Some(selection) = &mut *self.proxies.borrow_mut() else { return false };
-        if error.retry() != Retry::OtherProxy {
+        if error.retry() != Retry::OtherProxy || selection.is_direct() && selection.left() == 1 {
             return false;
         }
         let name = selection.current().name();
@@ -148,16 +86,62 @@ impl Route {
         }
         let why = ProxyDropped::Failed(error.to_string());
         self.easy.explain(|| Event::ProxyDropped { proxy: name.clone(), why });
-        if selection.opened || selection.left() == 1 {
+        if !selection.go_on() {
             return false;
         }
-        selection.at += 1;
         self.easy.note(|| format!("Proxy {name} failed ({error}), trying {}", selection.current().name()));
         true
     }
 }
 
 impl Connector {
+    /// Asks a source for the proxies of the current URL, unless it has been asked or the host is exempt.
+    pub async fn find_proxies(&self, source: ProxySource) -> Result<()> {
+        if self.proxies.borrow().is_some() || self.easy.inner.get() || !self.scheme().network() {
+            return Ok(());
+        }
+        guard::check_url(self)?;
+        let is_exempt = {
+            let settings = self.easy.settings.borrow();
+            proxy::is_bypassed(&settings, &host_of(&self.url), &self.environment(&settings))
+        };
+        if is_exempt {
+            return Ok(());
+        }
+        let (by, entries) = match source {
+            ProxySource::Pac(url) => self.named_by_pac(&url).await?,
+            ProxySource::System => self.named_by_system().await?,
+        };
+        *self.proxies.borrow_mut() = Some(Box::new(ProxySelection::new(by, entries, self.now())));
+        Ok(())
+    }
+
+    async fn named_by_pac(&self, url: &str) -> Result<(String, Vec<ProxyEntry>)> {
+        let entries = self.proxies_by_pac(url).await?;
+        Ok((format!("the PAC file {}", String::from_utf8_lossy(&without_login(url.as_bytes()))), entries))
+    }
+
+    /// Asks GNOME's settings, and then the environment.
+    async fn named_by_system(&self) -> Result<(String, Vec<ProxyEntry>)> {
+        let settings = match desktop::recent_settings() {
+            Some(settings) => settings,
+            None => {
+                let read = offload(self.multi.runtime.reactor(), "gsettings", desktop::read_settings);
+                read.await.unwrap_or_default()
+            }
+        };
+        match settings.choose(&self.scheme(), &host_of(&self.url)) {
+            DesktopChoice::Entry(entry) => Ok(("GNOME's settings".to_owned(), vec![entry])),
+            DesktopChoice::Pac(url) => self.named_by_pac(&url).await,
+            DesktopChoice::Nothing => Ok(match proxy::from_variables(&self.scheme()) {
+                Some((text, name)) => {
+                    (name, proxy_list::parse(&text).unwrap_or_else(|| vec![ProxyEntry::Proxy(text)]))
+                }
+                None => ("the system, which names no proxy".to_owned(), vec![ProxyEntry::Direct]),
+            }),
+        }
+    }
+
     /// Returns when an attempt to open a connection ends: before the deadline if other proxies are left.
     pub(super) fn deadline_of_attempt(&self, deadline: Instant) -> Instant {
         let selection = self.proxies.borrow();
@@ -171,50 +155,6 @@ impl Connector {
         match selection.as_ref().is_some_and(|list| leads_nowhere(list.current(), stage, &error)) {
             true => error.with_retry(Retry::OtherProxy),
             false => error,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_leads_nowhere_or_has_answered() {
-        use ProxyStage::{Asking, Connecting, Passed};
-        let proxy = ProxyEntry::Proxy(b"http://a:1".to_vec());
-        let direct = ProxyEntry::Direct;
-        let failed = |code| Error::new(code, "");
-        let socks = |code| Error::new(Code::Proxy, "").with_proxy_code(code);
-        #[rustfmt::skip]
-        let rows = [
-            ("nobody listens", &proxy, Connecting, failed(Code::CouldntConnect), true),
-            ("its name is unknown", &proxy, Connecting, failed(Code::CouldntResolveProxy), true),
-            ("TLS with it fails", &proxy, Connecting, failed(Code::PeerFailedVerification), true),
-            ("the application refuses", &proxy, Connecting, failed(Code::AbortedByCallback), false),
-            ("a policy refuses", &proxy, Connecting, failed(Code::RemoteAccessDenied), false),
-            ("it closes", &proxy, Asking, failed(Code::RecvError), true),
-            ("it does not answer", &proxy, Asking, failed(Code::OperationTimedout), true),
-            ("RFC 9110 §9.3.6: no 2xx", &proxy, Asking, failed(Code::CouldntConnect), false),
-            ("RFC 1928 §6: it closes", &proxy, Asking, socks(ProxyCode::Closed), true),
-            ("RFC 1928 §6: REP is not 0", &proxy, Asking, socks(ProxyCode::ReplyHostUnreachable), false),
-            ("the origin does not answer", &proxy, Passed, failed(Code::OperationTimedout), false),
-            ("the host is unreachable", &direct, Connecting, failed(Code::CouldntConnect), true),
-            ("the host is unknown", &direct, Connecting, failed(Code::CouldntResolveHost), true),
-            ("TLS with the host fails", &direct, Connecting, failed(Code::PeerFailedVerification), false),
-        ];
-        for (name, entry, stage, error, wanted) in rows {
-            assert_eq!(leads_nowhere(entry, stage, &error), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn attempts_share_the_time() {
-        let now = Instant::now();
-        let rows = [(300, 1, 300), (300, 2, 10), (12, 3, 4), (12, 1, 12), (0, 2, 0)];
-        for (remaining, left, wanted) in rows {
-            let until = attempt_deadline(now, now + Duration::from_secs(remaining), left);
-            assert_eq!(until.duration_since(now).as_secs(), wanted, "{remaining} s for {left}");
         }
     }
 }

@@ -10,12 +10,11 @@ use tables::scheme::Family;
 use super::Route;
 use super::known_plans::KnownPlans;
 use super::plan::Plan;
-use super::planning::host_of;
 use super::target::KnownPlan;
 use crate::error::Result;
 use crate::settings::Settings;
 use crate::stores::altsvc;
-use crate::transfer::proxy::{self, own_lines};
+use crate::transfer::proxy::own_lines;
 
 impl Route {
     /// Returns how to reach the current URL: the plan of the last transfer if it holds, or a new one.
@@ -25,8 +24,7 @@ impl Route {
         if let Some(plan) = self.compared_plan(settings.way()).filter(|_| lasting) {
             return Ok(plan);
         }
-        let environment = proxy::environment(&settings, &self.scheme(), || host_of(&self.url));
-        let environment = self.with_selected(environment, &settings);
+        let environment = self.with_selected(self.environment(&settings), &settings);
         // The lines for a server change more often than the way to it; without CURLHEADER_SEPARATE a proxy
         // gets them, too.
         let lasting = lasting

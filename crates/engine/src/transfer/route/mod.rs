@@ -5,6 +5,7 @@ mod kept_plan;
 mod known_plans;
 pub mod plan;
 mod planning;
+pub(super) use planning::host_of;
 pub mod scheme;
 mod site;
 pub mod target;
@@ -21,7 +22,7 @@ use wire::url::Url;
 use runtime::cell::RefCell;
 
 use super::handles::Handles;
-use super::proxies::ProxySelection;
+use super::proxies::selection::ProxySelection;
 use super::secret::{Peer, Secret};
 use crate::settings::Text;
 use target::Target;

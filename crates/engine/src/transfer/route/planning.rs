@@ -160,7 +160,7 @@ impl Plan {
 }
 
 /// Returns the host of a URL for a comparison with exceptions; empty if it has no valid one.
-pub(super) fn host_of(url: &Url) -> String {
+pub(in crate::transfer) fn host_of(url: &Url) -> String {
     url.host_ascii().map(|host| unbracketed(&String::from_utf8_lossy(&host)).to_owned()).unwrap_or_default()
 }
 
