@@ -16,6 +16,7 @@ mod devices;
 mod doc;
 mod dry_run;
 mod env;
+mod event_lines;
 mod flags;
 mod form;
 mod glob;
@@ -145,9 +146,8 @@ fn run(words: &[Bytes]) -> i32 {
         messages.error(&text);
         return raw::Code::WriteError.id();
     }
-    if globals.watch.is_none() && (globals.exec.is_some() || globals.watch_json) {
-        let flag = if globals.exec.is_some() { "--exec" } else { "--watch-json" };
-        messages.error(&format!("{flag} needs --watch"));
+    if let Some(text) = missing_watch(&globals) {
+        messages.error(text);
         return raw::Code::FailedInit.id();
     }
     let entries = EntryParser::new(Box::new(RealWorld::without_input()), &globals, variables);
@@ -156,6 +156,18 @@ fn run(words: &[Bytes]) -> i32 {
         return dry_run::run(&env, Queue::new(requests, entries));
     }
     operate::operate(env, requests, entries)
+}
+
+/// Returns an error if a flag is about a watch, or about events, and there is none.
+fn missing_watch(globals: &Globals) -> Option<&'static str> {
+    let has_events = globals.watch.is_some() || globals.mirror.is_on || globals.mirror.sync;
+    match globals {
+        globals if globals.watch.is_none() && globals.exec.is_some() => Some("--exec needs --watch"),
+        globals if globals.watch_json && !has_events => {
+            Some("--watch-json needs --watch, --mirror-site or --sync")
+        }
+        _ => None,
+    }
 }
 
 /// Applies `--policy`, before the first handle is made. A policy with an error ends the program.

@@ -474,7 +474,9 @@ fn a_sync_of_single_files() {
     assert!(sync().contains("2 files fetched"));
     assert!(sync().contains("2 unchanged"));
     documents.lock().unwrap()[0].1 = 2;
-    assert!(sync().contains("1 file fetched"));
+    let json = mirrored(folder.clone(), &["--sync", "--watch-json", "--output-dir", "out", "-o", "one", &a]);
+    let parts = ["{\"event\":\"changed\",\"time\":\"20", "\"etag\":\"\\\"2\\\"\",\"file\":\"out/one\"}\n"];
+    assert!(json.stdout.starts_with(parts[0]) && json.stdout.ends_with(parts[1]), "{}", json.stdout);
     assert!(fs::read_to_string(folder.join("out/one")).unwrap().contains("v2"));
     assert_eq!(files(&folder.join("out")).into_iter().collect::<Vec<_>>(), ["b", "one"]);
     assert!(!site.taken().contains(&"/robots.txt".to_owned()));

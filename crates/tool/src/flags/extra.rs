@@ -460,8 +460,10 @@ pub const FLAGS: &[Declaration] = &[
     Declaration {
         name: "watch-json",
         categories: &["extra", "global"],
-        help: "Print events of --watch as JSON on a terminal, too",
-        about: "Without this flag, a terminal gets a table, and a file or a program gets the lines.",
+        help: "Print events as JSON",
+        about: "With --watch on a terminal, too: without this flag, a terminal gets a table, and a file or a \
+            program gets the lines. With --mirror-site and --sync, a line for each file that is new (first), \
+            changed or removed (gone), and for each failure (failed).",
         set: Set::Global(|g| &mut g.watch_json),
         ..FLAG
     },

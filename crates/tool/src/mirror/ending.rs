@@ -12,6 +12,7 @@ use crate::message::os_text;
 use crate::replace::replace;
 use crate::system::name_of;
 use std::io;
+use warmwire::watch::EventKind;
 
 /// CURLE_WRITE_ERROR
 const WRITE_ERROR: i32 = 23;
@@ -141,7 +142,10 @@ impl Mirror {
         let Some(file) = self.state.file(url).cloned() else { return };
         let removed = self.tree.remove(&file.path).and_then(|()| self.state.remove(url));
         match removed {
-            Ok(()) => self.counts.removed += 1,
+            Ok(()) => {
+                self.announce(EventKind::Gone, url, &file);
+                self.counts.removed += 1;
+            }
             Err(error) => {
                 let reason = format!("cannot remove its file: {}", os_text(&error));
                 self.fail(url, &Failure { reason, code: WRITE_ERROR });

@@ -9,16 +9,18 @@ use super::site::{Mirror, Task};
 use super::state::{Kind, Record, StoredFile};
 use super::{address, file_names};
 use crate::bytes::Bytes;
+use crate::event_lines;
 use crate::message::{os_text, shown};
 use crate::queue::Item;
 use crate::raw::{EasyOption as O, http_date};
 use crate::request::Request;
-use crate::system::path;
+use crate::system::{self, path};
 use crate::url::parse_url;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
+use warmwire::watch::{EventKind, Stamp};
 
 /// Longer chains of redirects fail.
 const MOST_REDIRECTS: u32 = 20;
@@ -186,6 +188,7 @@ impl Mirror {
     /// Counts a failure, and reports it. Returns its exit code.
     pub(super) fn fail(&mut self, url: &[u8], failure: &Failure) -> i32 {
         self.env.error_line(&format!("curl: ({}) {}: {}", failure.code, shown(url), failure.reason));
+        self.print(|| event_lines::of_failure(&shown(url), failure.code, &failure.reason));
         self.counts.fail(&failure.reason);
         failure.code
     }
@@ -257,6 +260,8 @@ impl Mirror {
                 let run = self.state.run;
                 let (modified, etag) = (reply.modified, reply.etag.clone());
                 let file = StoredFile { path: name, kind, size, modified, etag, run };
+                let is_new = self.state.file(&visit.url).is_none();
+                self.announce(if is_new { EventKind::First } else { EventKind::Changed }, &visit.url, &file);
                 self.counts.fetched += 1;
                 self.counts.bytes += size;
                 self.record(&visit.url, Record::File(file.clone()));
@@ -267,6 +272,27 @@ impl Mirror {
                 let reason = format!("cannot write {}: {}", shown(&name), os_text(&error));
                 self.fail(&visit.url, &Failure { reason, code: WRITE_ERROR })
             }
+        }
+    }
+
+    /// Prints a line about a file, for `--watch-json`.
+    pub(super) fn announce(&self, kind: EventKind, url: &[u8], file: &StoredFile) {
+        self.print(|| {
+            let mut stamp = Stamp::default();
+            if kind != EventKind::Gone {
+                (stamp.modified, stamp.size) = (file.modified, Some(file.size));
+                stamp.etag.clone_from(&file.etag);
+            }
+            let saved = self.tree.file(&file.path);
+            event_lines::of_file(kind, &shown(url), &stamp, Some(&saved.to_string_lossy()))
+        });
+    }
+
+    fn print(&self, line: impl FnOnce() -> Vec<u8>) {
+        if self.env.globals.watch_json {
+            let mut out = system::stdout();
+            // A reader that is gone does not end a mirror: its files are its result.
+            let _ = out.write_all(&line()).and_then(|()| out.flush());
         }
     }
 

@@ -1,13 +1,13 @@
 //! `--watch`: polls the URLs at a steady pace, and shows, stores and passes on what has changed.
 //!
-//! The polls are [`warmwire::watch`]'s. `lines` writes the events as JSON, `table` shows the state of all
+//! The polls are [`warmwire::watch`]'s. `table` shows the state of all
 //! URLs on a terminal, `command` runs the command of `--exec`.
 
 mod command;
-mod lines;
 mod table;
 
 use crate::bytes::Bytes;
+use crate::event_lines;
 use crate::message::{os_text, shown};
 use crate::options::ToolOption;
 use crate::prepare::Stop;
@@ -214,7 +214,7 @@ impl<'r> Watch<'r> {
         }
         let saved = saved.map(|name| shown(name));
         if self.table.is_none() {
-            let line = lines::of_event(event, &place.url, saved.as_deref());
+            let line = event_lines::of_event(event, &place.url, saved.as_deref());
             self.print(&line);
         } else if let Some(failure) = &event.failure {
             let text = format!("curl: ({}) {}: {}", failure.code.id(), place.url, failure.message);
@@ -252,7 +252,7 @@ impl<'r> Watch<'r> {
         }
         for at in 0..self.places.len() {
             if let Some(status) = self.watcher.status(at) {
-                let line = lines::of_end(&self.places[at].url, &status);
+                let line = event_lines::of_end(&self.places[at].url, &status);
                 self.print(&line);
             }
         }
