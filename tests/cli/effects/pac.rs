@@ -35,7 +35,7 @@ fn dead_proxy() -> String {
 
 /// The proxies of the file are tried in their order. It is fetched once for both transfers, and evaluated for
 /// each.
-// covers: --pac, --proxy, --noproxy
+// covers: --proxy, --noproxy
 #[test]
 fn a_pac_file_names_the_proxies_of_each_url() {
     let (by_proxy, direct) = (proxy(), HttpServer::plain());
@@ -168,7 +168,6 @@ fn a_pac_file_that_fails_is_an_error() {
 }
 
 /// A policy judges the proxies that a file names, and the place of the file itself.
-// covers: --policy
 #[test]
 fn policies_judge_the_proxies_of_a_pac_file() {
     let by_proxy = proxy();
