@@ -43,6 +43,13 @@ fn a_list_of_urls() {
 }
 
 #[test]
+fn a_queue() {
+    let (folder, shown) = run("queue.sh", &HttpServer::plain());
+    assert!(shown.ends_with("3 done, 0 failed, 0 running, 0 waiting\n"), "{shown}");
+    assert_eq!(["one", "two", "three"].map(|name| size(&folder, name)), [1000, 2000, 3000]);
+}
+
+#[test]
 fn a_file_in_segments() {
     let server = HttpServer::plain();
     let (folder, _) = run("checked.sh", &server);

@@ -128,6 +128,23 @@ fn unquote(text: &[u8]) -> Bytes {
     out
 }
 
+/// Returns the line of an option with its argument in quotes, so that any text can be one.
+pub fn quoted(name: &str, argument: &[u8]) -> Bytes {
+    let mut line = [name.as_bytes(), b" = \""].concat();
+    for byte in argument {
+        match byte {
+            b'\t' => line.extend(b"\\t"),
+            b'\n' => line.extend(b"\\n"),
+            b'\r' => line.extend(b"\\r"),
+            0x0b => line.extend(b"\\v"),
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            other => line.push(*other),
+        }
+    }
+    line.push(b'"');
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +153,14 @@ mod tests {
         let entry = entry(line.as_bytes()).unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (text(entry.option), entry.argument.as_deref().map(text), entry.loose_blank)
+    }
+
+    #[test]
+    fn any_argument_can_be_quoted() {
+        for text in ["", "a b", " \t\n\r\u{b}\\ \"x\" # ü = : "] {
+            let line = String::from_utf8(quoted("name", text.as_bytes())).unwrap();
+            assert_eq!(read(&line), ("name".into(), Some(text.into()), false), "{line}");
+        }
     }
 
     #[test]

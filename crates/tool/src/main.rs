@@ -47,6 +47,7 @@ mod request;
 mod resume;
 mod retry;
 mod run;
+mod saved_queue;
 mod segments;
 mod serial;
 mod settings;
@@ -116,6 +117,7 @@ fn run(words: &[Bytes]) -> i32 {
     let messages = messages.on_terminal(io::stderr().is_terminal());
     let mut reader = Reader::new(&mut world, messages);
     reader.read_default_config(words);
+    let defaults = reader.parser.request().clone();
     if words.is_empty() && reader.parser.request().targets.is_empty() {
         reader.parser.messages.usage("");
         return 2;
@@ -131,7 +133,11 @@ fn run(words: &[Bytes]) -> i32 {
     // The transfers of a mirror are those of --parallel.
     globals.parallel |= globals.mirror.is_on || globals.mirror.sync;
     let count = requests.len();
-    for (at, request) in requests.iter_mut().enumerate() {
+    if let Some(code) = saved_queue::before_run(&mut globals, &mut messages) {
+        return code;
+    }
+    // A queue does not keep passwords that are typed: its entries ask for them.
+    for (at, request) in requests.iter_mut().enumerate().filter(|_| globals.queue.is_none()) {
         complete::ask_passwords(request, at, count);
     }
     if let Some(kind) = globals.pool {
@@ -150,7 +156,7 @@ fn run(words: &[Bytes]) -> i32 {
         messages.error(text);
         return raw::Code::FailedInit.id();
     }
-    let entries = EntryParser::new(Box::new(RealWorld::without_input()), &globals, variables);
+    let entries = EntryParser::new(Box::new(RealWorld::without_input()), &globals, variables, defaults);
     let env = Rc::new(Env::new(globals, messages));
     if env.globals.dry_run {
         return dry_run::run(&env, Queue::new(requests, entries));

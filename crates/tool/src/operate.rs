@@ -6,10 +6,11 @@ use crate::mirror;
 use crate::options::ToolOption;
 use crate::parallel;
 use crate::proxy_command;
-use crate::queue::Queue;
+use crate::queue::{Queue, Source};
 use crate::raw::{Code, EasyOption as O, LockData, Share, prefer_system_tls};
 use crate::request::Request;
 use crate::run::Run;
+use crate::saved_queue::SavedQueue;
 use crate::serial;
 use crate::ssl_sessions;
 use crate::watch;
@@ -53,6 +54,7 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>, entries: EntryParser) -> i3
         }
     }
     let run = Run::new(env.clone(), share);
+    let names_urls = requests.iter().any(Request::names_urls);
     let mut queue = Queue::new(requests, entries);
     queue.set_wake(Arc::new(run.multi.waker()));
     if let Err(code) = queue.check_input_files(&env) {
@@ -61,8 +63,8 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>, entries: EntryParser) -> i3
     let code = match &env.globals {
         globals if globals.mirror.is_on || globals.mirror.sync => mirror::run(&run, &mut queue),
         globals if globals.watch.is_some() => watch::run(&run, &mut queue),
-        globals if globals.parallel => parallel::run(&run, &mut queue),
-        _ => serial::run(&run, &mut queue),
+        globals if globals.queue.is_some() => work_off(&run, queue, names_urls),
+        _ => transfer(&run, &mut queue),
     };
     let code = run.finish(code);
     let saved = env.globals.ssl_sessions.as_ref().map(|file| ssl_sessions::save(&env, &run.share, file));
@@ -76,4 +78,21 @@ pub fn operate(env: Rc<Env>, requests: Vec<Request>, entries: EntryParser) -> i3
 fn shares_etag_file(request: &Request) -> bool {
     let options = [ToolOption::EtagSave, ToolOption::EtagCompare];
     !request.input_files.is_empty() && options.iter().any(|option| request.options.text(*option).is_some())
+}
+
+/// Runs the transfers of a source; the exit code.
+fn transfer(run: &Run, source: &mut dyn Source) -> i32 {
+    if run.env.globals.parallel { parallel::run(run, source) } else { serial::run(run, source) }
+}
+
+/// Adds the transfers of the command line to the queue of `--queue`, and runs those that are not done.
+fn work_off(run: &Run, new: Queue, has_new: bool) -> i32 {
+    let name = run.env.globals.queue.as_deref().unwrap_or_default();
+    match SavedQueue::open(&run.env, name, new, has_new) {
+        Ok(mut queue) => {
+            let code = transfer(run, &mut queue);
+            queue.finish(&run.env, code)
+        }
+        Err(code) => code,
+    }
 }

@@ -6,6 +6,7 @@
 //! in its declaration.
 
 mod entry_option;
+mod own_option;
 mod parser;
 pub mod sections;
 mod stop;
@@ -42,18 +43,28 @@ pub struct Reader<'w> {
     recent: Vec<&'static Flag>,
     /// The number of the section of a config file that is read.
     section: Option<usize>,
+    /// Whether options are those of the default config file, which the next command reads again.
+    reads_default: bool,
 }
 
 impl<'w> Reader<'w> {
     pub fn new(world: &'w mut dyn World, messages: Messages) -> Reader<'w> {
-        Reader { parser: Parser::new(world, messages), secret: 0, recent: Vec::new(), section: None }
+        Reader {
+            parser: Parser::new(world, messages),
+            secret: 0,
+            recent: Vec::new(),
+            section: None,
+            reads_default: false,
+        }
     }
 
     /// Reads the default config file, unless the first word forbids it.
     pub fn read_default_config(&mut self, words: &[Bytes]) {
         let forbidden = words.first().is_some_and(|word| word.starts_with(b"-q") || word == b"--disable");
         if !forbidden {
+            self.reads_default = true;
             self.read_default_file();
+            self.reads_default = false;
         }
     }
 
@@ -225,7 +236,9 @@ impl<'w> Reader<'w> {
             let text = shown(text);
             self.parser.messages.warn(&format!("The filename argument '{text}' looks like a flag."));
         }
-        self.record(flag, text)
+        self.record(flag, text)?;
+        self.keep_argument(flag, text);
+        Ok(())
     }
 
     fn record(&mut self, flag: &'static Flag, text: &[u8]) -> Done {
@@ -281,6 +294,7 @@ impl<'w> Reader<'w> {
         }
         self.parser.messages.silent = self.parser.globals.silent;
         self.parser.messages.show_error = self.parser.globals.show_error;
+        self.keep_switch(flag, on);
         Ok(())
     }
 

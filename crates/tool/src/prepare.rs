@@ -2,6 +2,7 @@
 
 mod known_hosts;
 mod resuming;
+mod saved;
 
 use crate::apply::apply;
 use crate::bytes::Bytes;
@@ -127,10 +128,7 @@ pub fn prepare(
     let resume_from = fixed_resume(&request);
     let mut this = Prepare { env, request, item, job, resume_from, out_name: None, named: false };
     let prepared = this.all(share, parallel, pattern);
-    if let Err(Stop::Failed(code)) = prepared {
-        this.write_out(code);
-    }
-    prepared
+    prepared.inspect_err(|stop| this.end(stop))
 }
 
 impl Prepare<'_> {
@@ -174,7 +172,7 @@ impl Prepare<'_> {
             request: self.request.clone(),
             url: self.job.url.clone(),
             url_number: self.item.target.number,
-            honour_name: self.request.remote_header_name && self.item.target.remote_name,
+            honour_name: self.honours_name(),
             guards_terminal: to_terminal && !explicit,
             out,
             heads,
@@ -403,6 +401,9 @@ impl Prepare<'_> {
             sink.whole_lines = self.env.globals.parallel && !self.request.no_buffer;
             return Ok((sink, false));
         }
+        if let Some(part) = self.part() {
+            return Ok((self.begun_output(part)?, false));
+        }
         let name = match named {
             Some(name) => name.to_vec(),
             None => self.remote_name()?,
@@ -474,16 +475,6 @@ impl Prepare<'_> {
             self.env.messages.borrow_mut().usage(&format!("cannot open '{}'", shown(&file)));
             self.refused(Code::ReadError)
         })
-    }
-
-    fn no_spool(&self, error: &std::io::Error) -> Stop {
-        let folder = std::env::temp_dir();
-        self.env.error(&format!(
-            "Failed to make a temporary file in {}: {}",
-            folder.display(),
-            os_text(error)
-        ));
-        Stop::Failed(READ_ERROR)
     }
 
     /// Returns the state for `--cache`; none for a file fetched in segments.
@@ -626,6 +617,7 @@ impl Prepare<'_> {
             transfer.resuming.replace(Some(resuming));
         }
         self.apply(easy, &list)?;
+        self.begin_saved(transfer)?;
         // In parallel it is worth waiting for a stream, unless connections should be opened at once.
         let waits = parallel && !self.env.globals.parallel_immediate;
         let waits = easy.set(O::PipeWait, waits);

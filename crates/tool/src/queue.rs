@@ -1,9 +1,11 @@
 //! The transfers of a command line, one after the other: groups, targets, globs, and files of URLs.
 
+mod entry_items;
 mod item;
 mod listed;
 
-pub use item::{Item, Sectioned};
+pub use entry_items::EntryItems;
+pub use item::{Item, Saved, Sectioned};
 
 use crate::bytes::Bytes;
 use crate::complete;
@@ -134,13 +136,28 @@ impl Queue {
         loop {
             match self.poll_item(env) {
                 Poll::Ready(next) => return next,
-                Poll::Pending => self.input_files[self.request].as_mut().map(InputFiles::wait)?,
+                Poll::Pending => self.wait_for_entry(),
             }
         }
     }
 
+    /// Waits for the next entry of the current input file.
+    pub fn wait_for_entry(&mut self) {
+        self.input_files[self.request].iter_mut().for_each(InputFiles::wait);
+    }
+
+    /// Returns whether the next entry comes from a pipe, which may stay open for long.
+    pub fn reads_pipe(&self) -> bool {
+        self.input_files.get(self.request).and_then(Option::as_ref).is_some_and(InputFiles::reads_pipe)
+    }
+
+    /// Returns the parser of entries, which a saved queue needs, too.
+    pub fn entry_parser(&mut self) -> &mut EntryParser {
+        &mut self.entries
+    }
+
     /// Returns the next transfer; pending while an input file may bring one.
-    fn poll_item(&mut self, env: &Env) -> Poll<Option<Result<Item, i32>>> {
+    pub fn poll_item(&mut self, env: &Env) -> Poll<Option<Result<Item, i32>>> {
         loop {
             let Some(request) = self.requests.get(self.request).cloned() else { return Poll::Ready(None) };
             if !request.names_urls() {
@@ -214,6 +231,7 @@ impl Queue {
             Some(template) => Some(place.output_name(env, template)?),
         };
         let upload = place.upload_name.clone();
+        let shared_options = request.own_options.len();
         // A URL that a document names gets nothing of the user's.
         let sections = if target.url_by_document { &[] } else { env.globals.sections.as_slice() };
         let (request, sectioned) = self.by_sections.find(sections, (self.request, request), &text);
@@ -226,6 +244,8 @@ impl Queue {
             output,
             first: std::mem::take(&mut self.first),
             stands_alone: false,
+            shared_options,
+            saved: None,
         }))
     }
 }
@@ -329,7 +349,8 @@ mod tests {
 
     fn listed(targets: Vec<Target>) -> Result<Vec<String>, i32> {
         let env = Env::new(Globals::default(), Messages::new(Box::new(std::io::sink()), None));
-        let entries = EntryParser::new(Box::new(Fake::default()), &env.globals, Variables::default());
+        let world = Box::new(Fake::default());
+        let entries = EntryParser::new(world, &env.globals, Variables::default(), Request::new());
         let mut queue = Queue::new(vec![Request { targets, ..Request::new() }], entries);
         let (count, mut found) = (queue.total(), Vec::new());
         while let Some(item) = queue.next_item(&env) {

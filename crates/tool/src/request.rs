@@ -75,7 +75,7 @@ pub enum WhyFormat {
     Json,
 }
 
-/// The form of `--summary`.
+/// The form of `--summary` and `--queue-list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryFormat {
     Table,
@@ -148,6 +148,8 @@ pub struct Request {
     pub method: Method,
     pub cookies: Vec<Bytes>,
     pub cookie_files: Vec<Bytes>,
+    /// The options that the command line and entries have given, in the form of an input file.
+    pub own_options: Vec<Bytes>,
     /// Files of URLs with their options.
     pub input_files: Vec<Bytes>,
     /// Mirrors of the URL's file.
@@ -305,6 +307,11 @@ pub struct Globals {
     /// The file of the policy that all transfers must satisfy.
     pub policy: Option<Bytes>,
     pub pool: Option<Pool>,
+    /// The file of a saved queue.
+    pub queue: Option<Bytes>,
+    pub queue_list: Option<SummaryFormat>,
+    /// Which entries of the queue are removed.
+    pub queue_remove: Option<Bytes>,
     pub progress_bar: bool,
     pub progress_bars: bool,
     /// Minimum time between the starts of two transfers.
@@ -361,6 +368,9 @@ impl Default for Globals {
             parallel_max_host: 0,
             policy: None,
             pool: None,
+            queue: None,
+            queue_list: None,
+            queue_remove: None,
             progress_bar: false,
             progress_bars: false,
             rate_ms: 0,

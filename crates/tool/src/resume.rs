@@ -50,6 +50,17 @@ impl Resumption {
         Resumption { from, to, ..Resumption::default() }
     }
 
+    /// Creates the resumption of a file of which another process has received a part with these marks.
+    pub fn begun(from: u64, to: Option<u64>, marks: Marks) -> Resumption {
+        let marks = Some(marks).filter(Marks::bind);
+        Resumption { marks, ..Resumption::new(from, to) }
+    }
+
+    /// Returns the marks of the existing part.
+    pub fn marks(&self) -> Option<&Marks> {
+        self.marks.as_ref()
+    }
+
     /// Returns whether this attempt requested the rest.
     pub fn continues(&self) -> bool {
         self.asked.is_some()
@@ -165,6 +176,14 @@ mod tests {
         let mut wrong = cut(40);
         wrong.forget();
         assert_eq!(wrong.next(40), None);
+    }
+
+    #[test]
+    fn a_part_of_another_process_is_continued() {
+        let mut begun = Resumption::begun(0, None, marks("\"a\""));
+        assert_eq!(begun.next(40).and_then(|request| request.if_range), Some(b"\"a\"".to_vec()));
+        assert_eq!(begun.answered(&answer(206, "\"a\"", Some(40))), Piece::Rest);
+        assert_eq!(Resumption::begun(0, None, marks("W/\"a\"")).next(40), None);
     }
 
     #[test]

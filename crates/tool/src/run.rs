@@ -386,6 +386,9 @@ impl Run {
             self.report(transfer, easy, code);
             self.count_ended(transfer, easy, code, None);
         }
+        // A transfer that was ended because of another one is to be started again.
+        let saved = transfer.saved.take().filter(|_| !transfer.abort.get());
+        saved.iter().for_each(|entry| entry.end(code));
         easy.close();
         transfer.easy.borrow_mut().take();
         if let Some(pattern) = &mut *self.pattern.borrow_mut() {

@@ -49,7 +49,7 @@ pub fn run(run: &Run, source: &mut dyn Source) -> i32 {
             return last;
         }
     }
-    if began.is_none() && last == 0 {
+    if began.is_none() && last == 0 && !source.may_be_empty() {
         run.env.error("no transfer performed");
         return 26;
     }

@@ -23,6 +23,7 @@ use crate::raw::{
     Callbacks, DebugKind, Easy, EasyOption, ProgressCounts, ReadAnswer, SeekAnswer, WriteAnswer,
 };
 use crate::request::{Fail, Method, Request, Resume};
+use crate::saved_queue::handle::EntryHandle;
 use crate::sink::{Sink, Stream};
 use crate::sockets::Sockets;
 use crate::spool::Spool;
@@ -113,6 +114,8 @@ pub struct Transfer {
     pub caching: RefCell<Option<Rc<Caching>>>,
     /// Options of sections for the host, which another host does not get.
     pub sections: RefCell<Option<AppliedSections>>,
+    /// The entry of a saved queue, which learns how this goes.
+    pub saved: RefCell<Option<Rc<EntryHandle>>>,
 }
 
 /// The header lines of a scheme for `--show-headers`.
@@ -195,6 +198,7 @@ impl Transfer {
             divert: RefCell::default(),
             caching: RefCell::default(),
             sections: RefCell::default(),
+            saved: RefCell::default(),
         })
     }
 
@@ -278,6 +282,7 @@ impl Transfer {
         }
         self.honour_name.set(false);
         self.release()?;
+        self.report_opened();
         let probed = self.guards_terminal && self.out.borrow().bytes < TERMINAL_PROBE;
         if probed && data.contains(&0) {
             self.env.warn(

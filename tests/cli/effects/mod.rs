@@ -35,6 +35,7 @@ mod recording;
 mod records;
 mod retry;
 mod s3_uploads;
+mod saved_queue;
 mod seen;
 mod segments;
 mod ssh;

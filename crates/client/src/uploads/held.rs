@@ -21,22 +21,8 @@ impl Held {
     pub fn take(folder: &Path, key: &str) -> io::Result<Option<Held>> {
         let lock = folder.join(format!("{key}.lock"));
         let (record, next) = (folder.join(key), folder.join(format!("{key}.new")));
-        loop {
-            let file = match open(&lock) {
-                Ok(file) => file,
-                // Another process was faster.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) if system::is_held(&error) => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            if !system::hold(&file) {
-                return Ok(None);
-            }
-            // Its previous owner may have removed it in between.
-            if system::is_called(&file, &lock) {
-                return Ok(Some(Held { _lock: file, lock, record, next }));
-            }
-        }
+        let file = system::open_held(&lock)?;
+        Ok(file.map(|file| Held { _lock: file, lock, record, next }))
     }
 
     /// Returns the record, if there is a valid one.
@@ -67,18 +53,6 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.lock);
-    }
-}
-
-/// Opens the file that is locked. An existing one must be this user's.
-fn open(lock: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    match system::open_own(lock, system::to_hold(&mut options)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            system::open_own(lock, system::private(&mut options).create_new(true))
-        }
-        other => other,
     }
 }
 

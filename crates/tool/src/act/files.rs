@@ -40,6 +40,21 @@ pub fn input_file(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
     Ok(())
 }
 
+pub fn queue(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.queue = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
+pub fn queue_list(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.queue_list = Some(super::report::table_or_json(text)?);
+    Ok(())
+}
+
+pub fn queue_remove(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
+    parser.globals.queue_remove = Some(not_blank(text)?.to_vec());
+    Ok(())
+}
+
 fn add_url(parser: &mut Parser, text: &[u8], from_file: bool) -> Result<(), Wrong> {
     let text = not_blank(text)?.to_vec();
     let target = next_target(parser, Lacks::Url);

@@ -59,12 +59,16 @@ pub fn timeline(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
 }
 
 pub fn summary(parser: &mut Parser, _: &str, text: &[u8]) -> Done {
-    parser.globals.summary = Some(match text {
-        b"" | b"table" => SummaryFormat::Table,
-        b"json" => SummaryFormat::Json,
-        _ => return Err(Wrong::Allowed("takes table or json").into()),
-    });
+    parser.globals.summary = Some(table_or_json(text)?);
     Ok(())
+}
+
+pub(super) fn table_or_json(text: &[u8]) -> Result<SummaryFormat, Wrong> {
+    match text {
+        b"" | b"table" => Ok(SummaryFormat::Table),
+        b"json" => Ok(SummaryFormat::Json),
+        _ => Err(Wrong::Allowed("takes table or json")),
+    }
 }
 
 pub fn why(parser: &mut Parser, _: &str, text: &[u8]) -> Done {

@@ -325,6 +325,47 @@ pub const FLAGS: &[Declaration] = &[
         ..FLAG
     },
     Declaration {
+        name: "queue",
+        arg: Arg::File("<file>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Keep the transfers in a file until they are done",
+        about: "The URLs of the command line, with the options for them, and the entries of --input-file \
+            are added to the file, and every entry that is not done is transferred: also those that a \
+            killed command has left, and those that have failed. Without URLs, the command goes on with \
+            what is there. A URL with the same output is added once. Downloads continue where they were \
+            cut if the server sent a strong ETag or Last-Modified (--retry-resume is included), in the \
+            folder in which they were added. Options for the whole command line, such as --parallel, and \
+            those of the default config file are not kept: give them again. The file has the passwords of \
+            the options and URLs, and only this user can read it. One command at a time uses it. The exit \
+            code is that of the last entry that failed.",
+        set: Set::Act(act::queue),
+        ..FLAG
+    },
+    Declaration {
+        name: "queue-list",
+        arg: Arg::Optional("<table|json>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "List the entries of --queue, and transfer nothing",
+        about: "Shows number, state, exit code of the last failure, number of starts and URL of each \
+            entry, without passwords; --queue-list=json has a line of JSON for each. Another command may \
+            work on the queue meanwhile.",
+        set: Set::Act(act::queue_list),
+        ..FLAG
+    },
+    Declaration {
+        name: "queue-remove",
+        arg: Arg::Text("<which>"),
+        multi: Multi::Single,
+        categories: &["extra", "global"],
+        help: "Remove entries from --queue, and transfer nothing",
+        about: "Numbers of --queue-list with commas between them, or all entries in a state: done, failed, \
+            waiting, running (left by a killed command), or all. Files stay.",
+        set: Set::Act(act::queue_remove),
+        ..FLAG
+    },
+    Declaration {
         name: "record",
         arg: Arg::File("<dir>"),
         multi: Multi::Single,

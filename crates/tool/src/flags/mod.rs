@@ -18,6 +18,7 @@ mod mail;
 mod mirror;
 mod output;
 mod proxy;
+mod scope;
 mod ssh;
 mod table;
 mod tls;
@@ -27,6 +28,7 @@ mod verbose;
 
 pub use categories::CATEGORIES;
 pub use flag::{Arg, Multi, Set};
+pub use scope::is_per_transfer;
 pub use table::Flag;
 
 /// Other spellings: name, the flag meant, whether it means the opposite.

@@ -2,7 +2,7 @@
 
 use crate::bytes::Bytes;
 use crate::config_file;
-use crate::flags::{self, Arg, Flag, Set};
+use crate::flags::{self, Arg};
 use crate::parse::Wrong;
 
 /// aria2's names of options that mean the same as one of the tool's.
@@ -27,26 +27,6 @@ const MAKES_FOLDERS: [&str; 2] = ["dir", "out"];
 
 /// An option that identifies an entry in aria2's sessions, and changes nothing.
 const IDENTIFIER: &[u8] = b"gid";
-
-/// Flags beside the global ones that are no option of a single transfer.
-const ELSEWHERE: &[&str] = &[
-    "config",
-    "disable",
-    "dry-run",
-    "dump-ca-embed",
-    "generate",
-    "har",
-    "help",
-    "input-file",
-    "manual",
-    "metalink4",
-    "next",
-    "progress",
-    "timeline",
-    "url",
-    "variable",
-    "version",
-];
 
 const PLACE: Wrong = Wrong::Allowed("is for the whole command line, not for one URL");
 const DASHES: Wrong = Wrong::Allowed("is written with its long name and without dashes here");
@@ -75,7 +55,7 @@ pub fn parse(line: &[u8]) -> Result<Option<EntryOption>, (Bytes, Wrong)> {
     let name = synonym.map_or(entry.option, |(_, name)| name.as_bytes());
     let bare = name.strip_prefix(b"no-").or(name.strip_prefix(b"expand-")).unwrap_or(name);
     let Some((flag, _)) = flags::long(bare) else { return refused(Wrong::Unknown) };
-    if !may_stand(flag) {
+    if !flags::is_per_transfer(flag) {
         return refused(PLACE);
     }
     let makes_folders = MAKES_FOLDERS.iter().any(|name| name.as_bytes() == entry.option);
@@ -95,12 +75,6 @@ fn switched(name: &[u8], argument: &[u8]) -> Option<Bytes> {
         b"false" => Some(name.strip_prefix(b"no-").map_or_else(|| [b"no-", name].concat(), <[u8]>::to_vec)),
         _ => None,
     }
-}
-
-/// Returns whether the flag is one of a single transfer.
-pub fn may_stand(flag: &Flag) -> bool {
-    let is_global = matches!(flag.set(), Set::Global(_) | Set::NotGlobal(_)) || flag.in_category("global");
-    !is_global && !ELSEWHERE.contains(&flag.name.as_str())
 }
 
 #[cfg(test)]
@@ -156,9 +130,8 @@ mod tests {
     fn synonyms_name_flags_of_a_single_transfer() {
         for (theirs, ours) in ARIA2 {
             let bare = ours.strip_prefix("no-").filter(|_| *ours != "noproxy").unwrap_or(ours);
-            assert!(may_stand(flags::long(bare.as_bytes()).unwrap().0), "{ours}");
+            assert!(flags::is_per_transfer(flags::long(bare.as_bytes()).unwrap().0), "{ours}");
             assert!(flags::long(theirs.as_bytes()).is_none(), "{theirs} is a flag itself");
         }
-        assert!(ELSEWHERE.iter().all(|name| flags::all().any(|flag| flag.name == *name)));
     }
 }

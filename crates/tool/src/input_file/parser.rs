@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::lines::InputError;
 use super::options;
+use crate::bytes::Bytes;
 use crate::complete;
 use crate::message::{Messages, shown};
 use crate::parse::{Reader, Wrong};
@@ -19,6 +20,8 @@ pub struct EntryParser {
     world: Box<dyn World>,
     globals: Globals,
     variables: Variables,
+    /// The request of the default config file.
+    defaults: Request,
 }
 
 /// The target of an entry, and its request if it has options of its own.
@@ -37,16 +40,31 @@ pub fn base_of(request: &Request) -> Request {
         targets: vec![Target { no_glob: true, ..target }],
         matched: [0; 4],
         input_files: Vec::new(),
-        globoff: true,
         ..request.clone()
     }
 }
 
 impl EntryParser {
     /// Creates a parser. The world should have no standard input, which a list may come from.
-    pub fn new(world: Box<dyn World>, globals: &Globals, variables: Variables) -> EntryParser {
+    pub fn new(
+        world: Box<dyn World>,
+        globals: &Globals,
+        variables: Variables,
+        defaults: Request,
+    ) -> EntryParser {
         let globals = Globals { sections: Vec::new(), ..globals.clone() };
-        EntryParser { world, globals, variables }
+        EntryParser { world, globals, variables, defaults }
+    }
+
+    /// Returns the request of options that entries of a saved queue share, on top of the default config file.
+    pub fn parse_shared(
+        &mut self,
+        options: &[Bytes],
+        messages: &mut Messages,
+    ) -> Result<Request, InputError> {
+        let options = options.iter().cloned().enumerate().collect();
+        let (line, urls) = (0, Vec::new());
+        self.with_options(base_of(&self.defaults), &Entry { line, urls, options }, messages)
     }
 
     /// Parses an entry that is based on this request.
@@ -122,7 +140,9 @@ fn apply(reader: &mut Reader, line: &[u8]) -> Result<(), String> {
     let request = reader.parser.request();
     request.matched = [0; 4];
     request.matched[Lacks::Url as usize] = 1;
-    request.create_dirs |= option.makes_folders;
+    if option.makes_folders {
+        reader.entry_option(b"create-dirs", None).map_err(|wrong| why(b"create-dirs", wrong))?;
+    }
     let applied = reader.entry_option(&option.name, option.argument.as_deref());
     applied.map_err(|wrong| why(&option.name, wrong))
 }
@@ -137,7 +157,7 @@ mod tests {
 
     fn parser() -> EntryParser {
         let world = Fake::with(&[("file", "x")]);
-        EntryParser::new(Box::new(world), &Globals::default(), Variables::default())
+        EntryParser::new(Box::new(world), &Globals::default(), Variables::default(), Request::new())
     }
 
     fn entry(options: &[&str]) -> Entry {
@@ -205,13 +225,58 @@ mod tests {
         assert_eq!(parsed.unwrap_err().why, "not a URL: http://[x");
     }
 
+    /// A saved queue keeps the options of a command line as lines.
+    #[test]
+    fn kept_options_of_a_command_line_come_to_the_same_request() {
+        let mut accepted = 0;
+        for flag in flags::all().filter(|flag| flags::is_per_transfer(flag)) {
+            let words: &[&[&str]] = match flag.arg {
+                Arg::Bool | Arg::None => &[&["--NAME"], &["--no-NAME"]],
+                _ => &[
+                    &["--NAME", "1"],
+                    &["--NAME", "file"],
+                    &["--NAME", " a=\"b\"\\ \t;c "],
+                    &["--NAME", "auto"],
+                ],
+            };
+            for words in words {
+                let words = words.iter().map(|word| word.replace("NAME", flag.key()).into_bytes());
+                let words: Vec<Bytes> = words.chain([b"http://h/".to_vec()]).collect();
+                let mut world = Fake::with(&[("file", "x"), ("1", "y")]);
+                let mut reader = Reader::new(&mut world, Messages::new(Box::new(io::sink()), None));
+                if reader.words(&words).is_err() {
+                    continue;
+                }
+                let given = base_of(&reader.parser.requests.remove(0));
+                let kept = Fake::with(&[("file", "x"), ("1", "y")]);
+                let mut parser = EntryParser::new(
+                    Box::new(kept),
+                    &Globals::default(),
+                    Variables::default(),
+                    Request::new(),
+                );
+                let mut messages = Messages::new(Box::new(io::sink()), None);
+                let again = parser.parse_shared(&given.own_options, &mut messages).unwrap();
+                let text = |request: Request| {
+                    // Mirrors are kept with the URL.
+                    let (targets, mirrors) = (Vec::new(), Vec::new());
+                    let neutral = Request { matched: [0; 4], targets, mirrors, ..request };
+                    format!("{neutral:?}")
+                };
+                assert_eq!(text(again), text(given), "{words:?}");
+                accepted += 1;
+            }
+        }
+        assert!(accepted > 300, "{accepted}");
+    }
+
     /// A flag that changed something else than the request would change the next entry, too.
     #[test]
     fn options_that_may_stand_leave_the_command_line_alone() {
         let mut parser = parser();
         let before = format!("{:?}", parser.globals);
         let mut accepted = 0;
-        for flag in flags::all().filter(|flag| options::may_stand(flag)) {
+        for flag in flags::all().filter(|flag| flags::is_per_transfer(flag)) {
             let values: &[&str] = match flag.arg {
                 Arg::Bool | Arg::None => &["", "=false"],
                 _ => &["=1", "=file", "=a=b", "=sha256=00", "=list", "=auto", "=-"],

@@ -181,6 +181,8 @@ impl Mirror {
             output: draft,
             first: false,
             stands_alone: true,
+            shared_options: 0,
+            saved: None,
         }
     }
 

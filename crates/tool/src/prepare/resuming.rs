@@ -1,8 +1,8 @@
 //! Prepares what another attempt at a transfer needs: `--retry-resume` and `--upload-protocol`.
 
-use super::{Prepare, Stop};
+use super::{Prepare, READ_ERROR, Stop};
 use crate::bytes::Bytes;
-use crate::message::shown;
+use crate::message::{os_text, shown};
 use crate::names;
 use crate::raw::{Code, EasyOption as O, UploadMode, base64};
 use crate::request::Method;
@@ -109,8 +109,21 @@ impl Prepare<'_> {
         if elsewhere && !list.iter().any(|setting| setting.option == O::FileTime) {
             list.push(Setting::new(O::FileTime, 1));
         }
-        let download = Resumption::new(range.0, range.1);
-        let base = transfer.out.borrow().start;
+        let (download, base) = match self.part() {
+            Some(part) => (Resumption::begun(range.0, range.1, part.marks.clone()), 0),
+            None => (Resumption::new(range.0, range.1), transfer.out.borrow().start),
+        };
         Some(Resuming::download(download, http.then(|| self.headers()), base, self.resume_from))
+    }
+
+    /// Reports that data from standard input can't be kept.
+    pub(super) fn no_spool(&self, error: &std::io::Error) -> Stop {
+        let folder = std::env::temp_dir();
+        self.env.error(&format!(
+            "Failed to make a temporary file in {}: {}",
+            folder.display(),
+            os_text(error)
+        ));
+        Stop::Failed(READ_ERROR)
     }
 }

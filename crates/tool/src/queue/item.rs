@@ -3,6 +3,8 @@
 use crate::bytes::Bytes;
 use crate::host_section::{self, Matching};
 use crate::request::{HostSection, Request, Target};
+use crate::saved_queue::handle::EntryHandle;
+use crate::saved_queue::record::Part;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -21,6 +23,18 @@ pub struct Item {
     pub first: bool,
     /// Whether a failure before its start leaves the transfers after it alone.
     pub stands_alone: bool,
+    /// How many of the options that the request was given are those of its group, not of an entry.
+    pub shared_options: usize,
+    /// The entry of a saved queue.
+    pub saved: Option<Saved>,
+}
+
+/// An entry of a saved queue that is to be transferred.
+#[derive(Clone)]
+pub struct Saved {
+    pub handle: Rc<EntryHandle>,
+    /// The file that an earlier process has begun.
+    pub part: Option<Box<Part>>,
 }
 
 /// The sections of config files that have given options to a request.

@@ -1,15 +1,13 @@
 //! Transfers of the entries of input files.
 
-use super::item::{Item, RequestsBySections};
+use super::entry_items::EntryItems;
+use super::item::Item;
 use crate::bytes::Bytes;
-use crate::complete;
 use crate::env::Env;
 use crate::input_file::{Entries, Entry, EntryParser, InputError, InputSource, base_of, is_regular};
 use crate::request::Request;
-use crate::segments;
 use crate::system::path;
 use std::fs::File;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
@@ -30,11 +28,7 @@ pub struct InputFiles {
     source: Option<InputSource>,
     /// An entry that was waited for.
     waited: Option<Option<Result<Entry, InputError>>>,
-    /// The request on which entries are based, before the environment completes it.
-    base: Request,
-    /// The request of entries without options of their own.
-    plain: Rc<Request>,
-    by_sections: RequestsBySections,
+    items: EntryItems,
 }
 
 impl InputFiles {
@@ -43,18 +37,13 @@ impl InputFiles {
         if request.input_files.is_empty() {
             return None;
         }
-        let base = base_of(request);
-        let mut plain = base.clone();
-        complete::from_environment(&mut plain);
         Some(InputFiles {
             names: request.input_files.clone(),
             opened: 0,
             number: request.url_count(),
             source: None,
             waited: None,
-            base,
-            plain: Rc::new(plain),
-            by_sections: RequestsBySections::default(),
+            items: EntryItems::new(base_of(request)),
         })
     }
 
@@ -64,7 +53,7 @@ impl InputFiles {
             // A file that can't be opened is reported when its turn comes.
             let Ok(file) = File::open(path(name)) else { continue };
             for entry in Entries::new(file) {
-                let checked = entry.and_then(|entry| self.item(env, parser, &entry).map(drop));
+                let checked = entry.and_then(|entry| self.items.check(env, parser, &entry));
                 checked.map_err(|error| report(env, name, &error))?;
             }
         }
@@ -98,7 +87,12 @@ impl InputFiles {
                 self.source = None;
                 continue;
             };
-            let item = entry.and_then(|entry| self.item_of(env, parser, &entry));
+            let item = entry.and_then(|entry| self.items.item(env, parser, &entry));
+            let item = item.map(|mut item| {
+                item.target.number = self.number;
+                self.number += 1;
+                item
+            });
             return Poll::Ready(Some(
                 item.map_err(|error| report(env, &self.names[self.opened - 1], &error)),
             ));
@@ -110,36 +104,10 @@ impl InputFiles {
         self.waited = self.source.as_ref().map(InputSource::wait);
     }
 
-    fn item_of(&mut self, env: &Env, parser: &mut EntryParser, entry: &Entry) -> Result<Item, InputError> {
-        let mut item = self.item(env, parser, entry)?;
-        item.target.number = self.number;
-        self.number += 1;
-        // Requests with options of their own are not kept: there may be a million.
-        let is_plain = Rc::ptr_eq(&item.request, &self.plain);
-        let mut own = RequestsBySections::default();
-        let by_sections = if is_plain { &mut self.by_sections } else { &mut own };
-        let (request, sectioned) = by_sections.find(&env.globals.sections, (0, &item.request), &item.url);
-        Ok(Item { request, sectioned, ..item })
-    }
-
-    /// Returns the transfer of an entry, without the options of sections.
-    fn item(&self, env: &Env, parser: &mut EntryParser, entry: &Entry) -> Result<Item, InputError> {
-        let parsed = parser.parse(&self.base, entry, &mut env.messages.borrow_mut())?;
-        let request = parsed.request.map_or_else(|| self.plain.clone(), Rc::new);
-        if env.globals.parallel && segments::wanted(&request, &parsed.target).is_some() {
-            let why = "several URLs of one file, and segments, can't be combined with --parallel";
-            return Err(InputError::new(entry.line, why));
-        }
-        Ok(Item {
-            request,
-            sectioned: None,
-            url: entry.urls[0].clone(),
-            upload: parsed.target.upload.clone(),
-            output: parsed.target.output.clone(),
-            target: parsed.target,
-            first: false,
-            stands_alone: true,
-        })
+    /// Returns whether the next entry comes from a pipe.
+    pub fn reads_pipe(&self) -> bool {
+        let current = self.opened.checked_sub(1).filter(|_| self.source.is_some());
+        self.names.get(current.unwrap_or(self.opened)).is_some_and(|name| !is_regular(name))
     }
 }
 

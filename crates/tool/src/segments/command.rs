@@ -34,8 +34,10 @@ struct Command<'r> {
 
 /// Fetches one file; the exit code.
 pub fn run(run: &Run, item: Item) -> Result<i32, Stop> {
+    let saved = item.saved.clone();
     let refuse = |why: String| {
         run.env.error(&why);
+        saved.iter().for_each(|saved| saved.handle.end(FAILED_INIT));
         Err(Stop::Failed(FAILED_INIT))
     };
     let first = prepare(&run.env, &run.share, item.clone(), false, &mut None)?;
@@ -114,7 +116,7 @@ impl<'r> Command<'r> {
 
     /// Returns the request for a source. Nothing that identifies the user is sent to a foreign one.
     fn item_of(&self, url: &[u8], foreign: bool) -> Item {
-        let mut item = Item { first: false, ..self.item.clone() };
+        let mut item = Item { first: false, saved: None, ..self.item.clone() };
         item.target.sums.clear();
         item.url = url.to_vec();
         item.sectioned = item.sectioned.filter(|_| !foreign);

@@ -9,6 +9,7 @@ use crate::raw::segments::{Answer, Marks};
 use crate::raw::upload::digest::{Digest, Function};
 use crate::raw::uploads::compare;
 use crate::raw::{Easy, EasyOption as O, Headers, Origin, UploadMode};
+use crate::request::Resume;
 use crate::resume::{Piece, RestRequest, Resumption};
 use std::io;
 
@@ -213,8 +214,27 @@ impl Transfer {
         Ok(())
     }
 
+    /// Reports the file of an entry of a saved queue when the first bytes of its content have come.
+    pub(super) fn report_opened(&self) {
+        let saved = self.saved.borrow();
+        let (Some(entry), out) = (saved.as_ref(), self.out.borrow()) else { return };
+        if out.bytes > 0 || !out.is_file() {
+            return;
+        }
+        let resuming = self.resuming.borrow();
+        let begins = |resuming: &Resuming| matches!(resuming.piece, Some(Piece::First | Piece::Anew));
+        if resuming.as_ref().is_some_and(|resuming| !begins(resuming)) {
+            return;
+        }
+        // A file that began at an offset of the user's choice says nothing about that part.
+        let is_whole = !matches!(self.request.resume, Some(Resume::At(_)));
+        let download = resuming.as_ref().and_then(|resuming| resuming.download.as_ref()).filter(|_| is_whole);
+        let marks = download.and_then(Resumption::marks).cloned().unwrap_or_default();
+        entry.open(out.name.as_deref().unwrap_or_default(), &marks);
+    }
+
     /// Prepares another attempt: it requests the rest, if possible; otherwise the caller starts again.
-    pub(super) fn requests_rest(&self) -> io::Result<bool> {
+    pub fn requests_rest(&self) -> io::Result<bool> {
         let changed = self.changed_source();
         let mut resuming = self.resuming.borrow_mut();
         let Some(resuming) = resuming.as_mut() else { return Ok(false) };

@@ -84,6 +84,13 @@ pub fn is_called(file: &File, path: &Path) -> bool {
     }
 }
 
+/// Forces the names in the folder of a file to the disk. Not every file system can.
+pub fn sync_folder(path: &Path) {
+    if let Some(folder) = path.parent() {
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+}
+
 /// Writes all of it at an offset. The resulting position of the file's cursor depends on the system.
 pub fn write_all_at(file: &File, data: &[u8], at: u64) -> io::Result<()> {
     file.write_all_at(data, at)
