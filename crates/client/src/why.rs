@@ -25,10 +25,10 @@ impl Why {
     ///
     /// ```no_run
     /// # fn main() -> Result<(), warmwire::Error> {
-    /// use warmwire::{Client, Reasons};
+    /// use warmwire::{Reasons, blocking};
     ///
-    /// let client = Client::builder().explain(Reasons::Certificates).build()?;
-    /// if let Err(error) = client.get("https://expired.example/").send_blocking() {
+    /// let client = blocking::Client::builder().explain(Reasons::Certificates).build()?;
+    /// if let Err(error) = client.get("https://expired.example/").send() {
     ///     println!("{}", error.why().map(|why| why.certificates()).unwrap_or_default());
     /// }
     /// # Ok(())
