@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(changed, [&manifests[..], &locks[..]].concat());
         assert_eq!(version_of(&read("Cargo.toml")), Some("97.0.1"));
         assert_eq!(read("Cargo.toml").replace("97.0.1", &old), files::text("Cargo.toml"));
-        assert_eq!(read("Cargo.toml").matches("version = \"=97.0.1\"").count(), 11);
+        assert_eq!(read("Cargo.toml").matches("version = \"=97.0.1\"").count(), 12);
         assert_eq!(read("crates/object-store/Cargo.toml").matches("97.0.1").count(), 2);
         let lock = read("Cargo.lock");
         let ours = |package: &&str| !package.contains("\nsource = ") && package.contains("\nname = ");
