@@ -167,6 +167,39 @@ fn a_site_has_the_files_and_links_of_wget() {
     assert!(difference.is_empty(), "{difference:#?}");
 }
 
+/// wget2 has one file for a folder's page under all queries. With `-p` it follows one link and no more, and
+/// without it no style sheet; in the locale C it leaves out names beyond ASCII. The other pages are compared.
+#[test]
+fn a_site_has_the_pages_of_wget2() {
+    let nginx = Nginx::start(&Authority::new().good(), &[]).unwrap();
+    write_large_site(&nginx);
+    let url = nginx.http("/site/");
+    let ours = mirrored(empty_folder(), &["--mirror-site", "--no-robots", &url]);
+    let theirs = empty_folder();
+    let mut wget = Command::new("wget2");
+    wget.args(["-q", "-r", "-l", "20", "-np", "--robots=off", &url]);
+    ran(&mut wget, theirs.clone());
+    let pages = |folder: &Path| -> BTreeSet<String> {
+        let names = site_files(folder).into_iter().filter(|name| name.contains(".html") && name.is_ascii());
+        names.map(|name| name.split('@').next().unwrap_or_default().to_owned()).collect()
+    };
+    let (ours, theirs) = (pages(&ours.folder), pages(&theirs));
+    let difference: Vec<_> = ours.symmetric_difference(&theirs).collect();
+    assert!(ours.len() > 80 && difference.is_empty(), "{difference:#?}");
+}
+
+/// Twenty requests a second are 50 ms apart.
+#[test]
+fn a_rate_is_kept() {
+    let site = Site::of(SMALL);
+    let begun = Instant::now();
+    let words =
+        ["--mirror-site", "--no-robots", "--rate", "20/s", "--depth", "1", &site.server.url("/docs/")];
+    let ran = mirrored(empty_folder(), &words);
+    assert_eq!((ran.code, site_files(&ran.folder).len()), (0, 6), "{}", ran.stderr);
+    assert!(begun.elapsed() >= Duration::from_millis(250));
+}
+
 const SMALL: &[(&str, &str)] = &[
     ("/docs/", "<a href=a.html>a</a><a href=/above.html>b</a><img src=/above.png><a href=deep/1.html>d</a>"),
     ("/docs/a.html", "<a href=b.txt>b</a><a href=c.zip>c</a>"),

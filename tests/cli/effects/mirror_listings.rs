@@ -5,6 +5,7 @@ use super::{Ran, folder_with, ran};
 use crate::empty_folder;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
@@ -126,6 +127,20 @@ fn trees_are_copied_and_kept_up_to_date() {
         fs::remove_file(copy(&target).join("d/mine")).unwrap();
         assert_eq!(described(&copy(&target)), tree.served(), "{}", tree.url);
     }
+}
+
+/// vsftpd says 550 of a file that may not be read, as of one that is missing.
+#[test]
+fn an_unreadable_file_is_not_gone() {
+    let tree = Tree::ftp(FtpdKind::Vsftpd);
+    let target = empty_folder();
+    assert_eq!(tree.mirror(&target, &[]).code, 0);
+    let before = described(&copy(&target));
+    touch(&tree.folder.join("a"), 1_700_000_001);
+    fs::set_permissions(tree.folder.join("a"), PermissionsExt::from_mode(0o0)).unwrap();
+    let ran = tree.mirror(&target, &["--sync-delete"]);
+    assert!(ran.code == 78 && ran.stderr.contains("1 failed"), "{}", ran.stderr);
+    assert_eq!(described(&copy(&target)), before);
 }
 
 /// A folder that cannot be listed says nothing about its files.

@@ -133,8 +133,8 @@ pub const FLAGS: &[Declaration] = &[
         categories: &["extra", "global"],
         protocols: "HTTP FTP SFTP",
         help: "Like --sync, and remove files whose URL is gone",
-        about: "Only files that the state lists are removed: those for which the server answers 404 or \
-            410, or that are missing in a listing which was read completely.",
+        about: "Only files that the state lists are removed: those for which an HTTP server \
+            answers 404 or 410, or that are missing in a listing which was read completely.",
         set: Set::Toggle(act::sync_delete),
         ..FLAG
     },

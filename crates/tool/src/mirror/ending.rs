@@ -11,6 +11,7 @@ use crate::bytes::Bytes;
 use crate::message::os_text;
 use crate::replace::replace;
 use crate::system::name_of;
+use crate::url::parse_url;
 use std::io;
 use warmwire::watch::EventKind;
 
@@ -27,7 +28,12 @@ impl Mirror {
         {
             return false;
         }
-        let rest: Vec<Bytes> = self.unvisited().filter(|url| url.starts_with(b"http")).collect();
+        let belongs = |url: &Bytes| {
+            let parsed = parse_url(url).ok();
+            parsed.is_some_and(|parsed| self.scope.check(&parsed, url, Role::Requisite, 0).is_ok())
+        };
+        let rest = self.unvisited().filter(|url| url.starts_with(b"http") && belongs(url));
+        let rest: Vec<Bytes> = rest.collect();
         for url in &rest {
             self.frontier.add(Visit { role: Role::Mention, ..Visit::start(url.clone()) });
         }
@@ -123,18 +129,15 @@ impl Mirror {
             return false;
         }
         let least = server_of(url).len();
-        let folders =
-            (least..url.len().saturating_sub(1)).rev().filter(|at| url[*at] == b'/').map(|at| &url[..=at]);
-        let mut nearest =
-            folders.filter(|folder| self.listed.contains(*folder) || self.unlisted.contains(*folder));
-        nearest.next().is_some_and(|folder| {
-            // A folder that was listed and not entered is beyond the limits of this run.
-            let entered =
-                url[folder.len()..].iter().position(|octet| *octet == b'/').map(|at| folder.len() + at + 1);
-            let is_present =
-                entered.is_some_and(|end| self.present.contains(&url[..end])) || self.present.contains(url);
-            self.listed.contains(folder) && !is_present
-        })
+        let slashes = (least..url.len() - 1).rev().filter(|at| url[*at] == b'/');
+        let mut folders = slashes.map(|at| &url[..=at]);
+        let nearest = folders.find(|folder| self.listed.contains(*folder) || self.unlisted.contains(*folder));
+        let Some(folder) = nearest.filter(|folder| self.listed.contains(*folder)) else { return false };
+        // The entry of that folder on the way to the file: another folder, or the file itself. One that is
+        // present and was not entered is beyond the limits of this run.
+        let inside = &url[folder.len()..];
+        let end = inside.iter().position(|octet| *octet == b'/').map_or(inside.len(), |at| at + 1);
+        !self.present.contains(&url[..folder.len() + end])
     }
 
     /// Removes the file of a URL.

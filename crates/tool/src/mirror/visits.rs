@@ -203,8 +203,9 @@ impl Mirror {
     }
 
     /// Handles a resource that does not exist. One that nothing leads to any more may go without an error.
+    /// Servers of FTP also answer so if a file may not be read: there only the listing counts.
     fn note_gone(&mut self, visit: &Visit, failure: Failure) -> i32 {
-        if self.env.globals.mirror.sync_delete {
+        if self.env.globals.mirror.sync_delete && !listing::is_listed_scheme(&visit.url) {
             self.remove(&visit.url);
         }
         if visit.role == Role::Mention { 0 } else { self.fail(&visit.url, &failure) }
