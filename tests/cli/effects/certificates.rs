@@ -10,7 +10,7 @@ use super::{Ran, curl_in, empty_folder, folder_with, ran, write};
 use crate::{run, tool};
 use testkit::certs::{Authority, Leaf};
 use testkit::http::HttpServer;
-use testkit::launch::{Ftpd, FtpdKind, Nginx};
+use testkit::launch::{Ftpd, FtpdKind, Http2Kind, Http2Server, Nginx};
 
 /// Writes a chain of a root, an intermediate and a server's certificate. The two below the root are valid
 /// since 2020, and end in so many days.
@@ -157,6 +157,26 @@ fn what_was_not_checked_is_said() {
     assert_eq!(got.stderr.matches("localhost is accepted").count(), 1, "{}", got.stderr);
     let none = "  certificate none was checked: the transfer used no TLS, or a connection that was open\n";
     assert_eq!(got.stderr.matches(none).count(), 2, "{}", got.stderr);
+}
+
+/// Over QUIC the verifier is the same, and so are its reports: accepted, refused, and without a resumed
+/// session.
+#[test]
+fn quic_has_reports_too() {
+    let (authority, stranger) = (Authority::new(), Authority::new());
+    let server = Http2Server::start(Http2Kind::CaddyQuic, &authority.good(), &[10]).unwrap();
+    let folder = folder_with("ca.pem", authority.ca_pem());
+    write(&folder, "other.pem", stranger.ca_pem());
+    let url = server.https("/bytes-10");
+    for (ca, code, accepted) in
+        [("ca.pem", 0, "true\n"), ("ca.pem", 0, "true\n"), ("other.pem", 60, "false\n")]
+    {
+        let words =
+            ["--explain-cert=json", "--http3-only", "--cacert", ca, "-o", "page", "--ssl-sessions", "kept"];
+        let got = curl_in(folder.clone(), &[&words[..], &[&url]].concat());
+        let report = got.stderr.lines().find(|line| line.starts_with('[')).expect(&got.stderr);
+        assert_eq!((got.code, &*jq(&folder, report, ".[0].accepted")), (code, accepted), "{report}");
+    }
 }
 
 /// vsftpd requires that a data connection resumes the session of its control connection, whose certificates
