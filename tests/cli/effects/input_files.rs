@@ -79,9 +79,9 @@ fn outputs_of_the_command_line_and_sections_apply_to_entries() {
     let last = server.url("/last");
     let words = ["-o", "-", &server.url("/first"), "-o", "-", "--next", "-o", "-", &last];
     assert_eq!(listed("@/a\n", &server, &words).text(), "/first/a/last");
-    let config = format!("[host 127.0.0.1]\nheader = \"X-Section: 1\"\nuser-agent = section\n");
+    let config = "[host 127.0.0.1]\nheader = \"X-Section: 1\"\nuser-agent = section\n";
     let folder = folder_with("list", &format!("{0}/p\n{0}/q\n user-agent = own\n", server.url("")));
-    write(&folder, "config", &config);
+    write(&folder, "config", config);
     let ran = curl_in(folder, &["-K", "config", "--input-file", "list"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for (path, agent) in [("/p", "section"), ("/q", "own")] {
