@@ -1,4 +1,4 @@
-"""Input files beside aria2, wget2 and curl --config: the same files, and the same requests at the server.
+"""Input files and queues beside aria2, wget2 and curl --config: the same files, and the same requests.
 
 An input file of aria2 is given unchanged to `--input-file`. DIFFERS lists where the tool differs on purpose.
 """
@@ -7,8 +7,10 @@ import hashlib
 import http.server
 import re
 import shutil
+import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -16,6 +18,7 @@ import conftest
 
 # Request fields that an entry can set.
 FIELDS = ("X-One", "X-Two", "Referer", "User-Agent", "Cookie")
+SLOW = bytes(range(256)) * 1000
 DIGEST = hashlib.sha1(b"/sum").hexdigest()
 
 
@@ -33,11 +36,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.requests.append((self.path, fields))
         if self.path.startswith("/absent"):
             return self.send_error(404)
+        if self.path.startswith("/slow"):
+            return self.send_slowly(SLOW + self.path.encode())
         body = self.path.encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+    def send_slowly(self, body):
+        """Sends a file, or its rest, so that a client can be interrupted within it."""
+        first = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0])
+        self.send_response(206 if "Range" in self.headers else 200)
+        if "Range" in self.headers:
+            self.send_header("Content-Range", f"bytes {first}-{len(body) - 1}/{len(body)}")
+        self.send_header("Accept-Ranges", "bytes")
+        self.send_header("ETag", f'"{self.path}"')
+        self.send_header("Content-Length", str(len(body) - first))
+        self.end_headers()
+        try:
+            for start in range(first, len(body), 20_000):
+                self.wfile.write(body[start : min(start + 20_000, len(body))])
+                time.sleep(0.01)
+        except OSError:
+            self.close_connection = True
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +167,42 @@ def test_session_of_aria2(url, tmp_path):
     ours = run(tmp_path / "ours", OURS, session)
     assert ours[0] == aria2[0] == 0 and ours[1:3] == aria2[1:3], (ours, aria2)
     assert [path for path, _ in ours[2]] == ["/now-there"]
+
+
+def interrupted(folder, command, seconds):
+    """Interrupts a program after some time, as Ctrl-C does."""
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, env=conftest.clean_environment())
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+
+
+def test_interrupted_sessions(url, tmp_path):
+    """What an interrupted run leaves: aria2's session and the tool's queue lead to the same files."""
+    text = "".join(f"{url}/slow-{number}\n  out=file-{number}\n  header=X-One: {number}\n" for number in range(8))
+    wanted = {f"file-{number}": SLOW + f"/slow-{number}".encode() for number in range(8)}
+    session = ["--save-session=session", "--continue=true"]
+    resumed = ["aria2c", "--no-conf", "--quiet", "-U", AGENT, "--input-file=session", "--continue=true"]
+    queue = [conftest.TOOL, "-q", "-sS", "-f", "--queue", "queue"]
+    for name, begin, go_on in (
+        ("aria2", [*ARIA2, *session], [*resumed, "--save-session=session"]),
+        ("ours", [*queue, "-A", AGENT, "--input-file", "list"], queue),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "list").write_text(text)
+        Handler.requests.clear()
+        interrupted(folder, begin, 0.5)
+        assert any((folder / one).exists() for one in wanted), name
+        interrupted(folder, go_on, 0.4)
+        done = subprocess.run(go_on, cwd=folder, capture_output=True, timeout=60, env=conftest.clean_environment())
+        assert done.returncode == 0, (name, done)
+        found = {path.name: path.read_bytes() for path in folder.glob("file-*")}
+        assert found == wanted, name
+        fields = {path: fields.get("X-One") for path, fields in Handler.requests}
+        assert fields == {f"/slow-{number}": str(number) for number in range(8)}, name
+        repeated = len(Handler.requests) - len(wanted)
+        assert repeated <= 2 + (name == "aria2") * 8, f"{name} has repeated {repeated} requests"
 
 
 @pytest.mark.parametrize("count", [1, 40])
