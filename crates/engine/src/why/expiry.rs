@@ -35,7 +35,7 @@ impl CertificateExpiry {
         match self.left {
             ..0 => Some("has expired".into()),
             _ if !self.is_soon() => None,
-            ..DAY => Some(in_units(self.left / HOUR, "hour").into()),
+            0..DAY => Some(in_units(self.left / HOUR, "hour").into()),
             left => Some(in_units(left / DAY, "day").into()),
         }
     }
