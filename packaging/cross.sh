@@ -17,7 +17,9 @@ unset CARGO_BUILD_TARGET CFLAGS LDFLAGS CC
 export PATH="$tools/bin:$PATH" CARGO_TARGET_DIR="$built/cross" CARGO_PROFILE_RELEASE_DEBUG=false \
 	CARGO_PROFILE_RELEASE_STRIP=symbols
 RUSTFLAGS="--remap-path-prefix=$root=warmwire --remap-path-prefix=$built=target --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
-export RUSTFLAGS
+# C of crates, too: an assertion of QuickJS names its file.
+CFLAGS="-ffile-prefix-map=$built=target -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo"
+export RUSTFLAGS CFLAGS
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 
