@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use testkit::body::pattern;
 use testkit::certs::Authority;
+use testkit::ftp::FtpServer;
 use testkit::http::{HttpServer, Request, Response, ranged};
 use testkit::launch::Nginx;
 
@@ -59,6 +60,20 @@ fn run_until(folder: &Path, words: &[&str], millis: u64, signal: &str) -> bool {
     assert!(killed.success());
     let status = child.wait().unwrap();
     status.signal().is_none() && status.success()
+}
+
+/// Kills a run as soon as a part of a file has been written. The rate leaves it most of a second.
+fn kill_within(folder: &Path, words: &[&str], name: &str) {
+    let mut command = Command::new(tool());
+    clean(&mut command).args(["-sS", "--queue", "queue", "--limit-rate", "300K"]).args(words);
+    let mut child = command.current_dir(folder).stdin(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while fs::metadata(folder.join(name)).map_or(0, |file| file.len()) == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{name}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    assert!(child.wait().unwrap().signal().is_some(), "{name} was complete");
 }
 
 fn queue(folder: &Path, words: &[&str]) -> Ran {
@@ -183,8 +198,7 @@ fn a_file_that_has_changed_is_fetched_from_its_start() {
         Some(if same { ranged(request, body) } else { Response::ok(body) }.with("ETag", tag))
     });
     let folder = empty_folder();
-    let words = ["--limit-rate", "1M", "-o", "f", &server.url("/f")];
-    assert!(!run_until(&folder, &words, 150, "KILL"));
+    kill_within(&folder, &["-o", "f", &server.url("/f")], "f");
     let part = fs::metadata(folder.join("f")).unwrap().len();
     assert!(part > 0 && part < 400_000, "{part}");
     is_new.store(true, Ordering::SeqCst);
@@ -193,11 +207,24 @@ fn a_file_that_has_changed_is_fetched_from_its_start() {
     assert_eq!(server.last_request().unwrap().field("If-Range"), Some("\"old\""));
     // Without a validator, too.
     let plain = HttpServer::with(|request| Some(ranged(request, vec![b'p'; 400_000])));
-    let words = ["--limit-rate", "1M", "-o", "g", &plain.url("/g")];
-    assert!(!run_until(&folder, &words, 150, "KILL"));
+    kill_within(&folder, &["-o", "g", &plain.url("/g")], "g");
     assert_eq!(queue(&folder, &[]).code, 0);
     assert!(fs::read(folder.join("g")).unwrap() == vec![b'p'; 400_000]);
     assert_eq!(plain.last_request().unwrap().field("Range"), None);
+}
+
+/// Elsewhere than over HTTP, time and size identify the file.
+#[test]
+fn a_part_that_came_over_ftp_is_continued() {
+    let (server, folder) = (FtpServer::with_file("/f", content(12)), empty_folder());
+    kill_within(&folder, &["-o", "f", &server.url("/f")], "f");
+    let part = fs::metadata(folder.join("f")).unwrap().len();
+    assert!(part > 0 && part < content(12).len() as u64, "{part}");
+    let ran = queue(&folder, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(fs::read(folder.join("f")).unwrap() == content(12));
+    let commands = server.commands();
+    assert!(commands.contains(&format!("REST {}", part - 1)), "{part} {commands:?}");
 }
 
 /// Flags that protect files do not protect the own part of an entry from its rest.
@@ -216,9 +243,7 @@ fn a_begun_file_keeps_its_name() {
     for (words, name) in rows {
         let folder = empty_folder();
         write(&folder, "f", "protected");
-        let url = server.url("/path");
-        let words = [words, &["--limit-rate", "1M", &url]].concat();
-        assert!(!run_until(&folder, &words, 150, "KILL"), "{name}");
+        kill_within(&folder, &[words, &[&server.url("/path")]].concat(), name);
         let ran = queue(&folder, &[]);
         assert_eq!(ran.code, 0, "{name} {}", ran.stderr);
         assert!(fs::read(folder.join(name)).unwrap() == vec![b'x'; 400_000], "{name}");
