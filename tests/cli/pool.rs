@@ -1,4 +1,4 @@
-//! `WARMWIRE_POOL=user`: each run of the tool is a process of its own, and goes on with the connection of the
+//! `WARMWIRE_POOL=user`: each run of the tool is a process of its own, and uses the connection of the
 //! one before it. The servers are other people's.
 #![cfg(unix)]
 
@@ -162,7 +162,7 @@ fn ftp_and_mail_go_on_logged_in() {
     world.goes_on(&[&format!("pop3://user:secret@127.0.0.1:{}/1", dovecot.pop3)]);
 }
 
-/// A session of HTTP/2 goes on with the tables of header compression: the long fields of each request are in
+/// A session of HTTP/2 keeps the tables of header compression: the long fields of each request are in
 /// them, and reach the server unchanged. A body sent in between takes from the connection's window.
 #[test]
 fn http2_goes_on() {

@@ -162,7 +162,7 @@ CASES = {
 # Where the tool gives up on purpose, or does less than a reference.
 DIFFERS = {
     "wrong-total": "aria2 is content with right pieces; the tool checks the hash of the whole, too",
-    "first-shorter": "a mirror of another length ends the transfer, where aria2 goes on with the next one",
+    "first-shorter": "a mirror of another length ends the transfer, where aria2 continues with the next one",
 }
 
 

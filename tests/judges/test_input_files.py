@@ -161,7 +161,7 @@ def test_session_of_aria2(url, tmp_path):
     _, files, _, _ = run(folder, command, text)
     session = files["session"].decode()
     assert f"{url}/absent" in session and "/a\n" not in session, session
-    # The server has it now.
+    # The server has the file now.
     session = session.replace("/absent", "/now-there")
     aria2 = run(tmp_path / "aria2-again", ARIA2, session)
     ours = run(tmp_path / "ours", OURS, session)

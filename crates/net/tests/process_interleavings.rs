@@ -101,7 +101,7 @@ fn family(askers: [usize; 3]) {
     for (generation, threads) in askers.into_iter().enumerate() {
         sync::set_generation(generation as u64);
         let own = asked_by(threads);
-        assert!(own.is_none_or(|own| !seen.contains(&own)), "a child goes on with its parent's");
+        assert!(own.is_none_or(|own| !seen.contains(&own)), "a child uses its parent's");
         seen.extend(own);
     }
     // Threads that come together may each make one, of which one stays.

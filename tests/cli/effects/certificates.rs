@@ -195,7 +195,7 @@ fn a_data_connection_still_resumes_its_session() {
 }
 
 /// The first certificate of the chain that ends counts: also an authority's, and also without verification.
-/// The doctor has it as well.
+/// The doctor mentions the same end.
 #[test]
 fn a_certificate_that_ends_soon_is_mentioned() {
     for (days, wanted) in [
@@ -227,7 +227,7 @@ fn a_certificate_that_ends_soon_is_mentioned() {
     assert!(report.contains("the server's certificate expires in 5 days"), "{report}");
 }
 
-/// Writes the authority's answer about the server's certificate, as its index has it.
+/// Writes the authority's answer about the server's certificate, as listed in its index.
 fn answer(folder: &Path) {
     openssl(folder, "ocsp -issuer inter.pem -cert cert.pem -no_nonce -reqout asked.der");
     let line =

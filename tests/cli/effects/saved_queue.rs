@@ -401,7 +401,7 @@ fn a_pipe_adds_entries_while_others_run() {
     assert_eq!(states(&folder).values().filter(|state| *state == "done").count(), 6);
 }
 
-/// A full disk is an error; the queue is as before, and goes on when there is space.
+/// A full disk is an error; the queue is as before, and continues when there is space.
 #[test]
 fn a_full_disk_loses_nothing() {
     let (server, folder) = (HttpServer::plain(), empty_folder());

@@ -93,7 +93,7 @@ pub struct CertificateFacts {
     pub names: Vec<String>,
     pub key_usage: Option<String>,
     pub extended_key_usage: Option<String>,
-    /// Whether it is an authority, if basicConstraints says so.
+    /// Whether the certificate is an authority's, if it has basicConstraints.
     pub is_authority: Option<bool>,
     pub path_length: Option<u32>,
     /// Names that it may certify.
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A result of another library finds the check that has it.
+    /// Each result of another library belongs to a check.
     #[test]
     fn each_result_belongs_to_a_check_of_the_chain() {
         for (result, check) in [

@@ -332,7 +332,7 @@ pub const FLAGS: &[Declaration] = &[
         help: "Keep the transfers in a file until they are done",
         about: "The URLs of the command line, with the options for them, and the entries of --input-file \
             are added to the file, and every entry that is not done is transferred: also those that a \
-            killed command has left, and those that have failed. Without URLs, the command goes on with \
+            killed command has left, and those that have failed. Without URLs, the command continues with \
             what is there. A URL with the same output is added once. Downloads continue where they were \
             cut if the server sent a strong ETag or Last-Modified (--retry-resume is included), in the \
             folder in which they were added. Options for the whole command line, such as --parallel, and \

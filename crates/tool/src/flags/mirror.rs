@@ -54,7 +54,7 @@ pub const FLAGS: &[Declaration] = &[
         categories: &["extra", "global"],
         help: "End a --mirror-site after so many bytes",
         about: "Suffixes are as for --limit-rate. Files that are being fetched are completed. The same \
-            command then goes on where it ended. --max-filesize limits each file.",
+            command then continues where it ended. --max-filesize limits each file.",
         set: Set::Act(act::max_total),
         ..FLAG
     },

@@ -1,5 +1,5 @@
 //! The state of a mirror, in its folder: the file of each URL, and the validators of its content. It is a
-//! journal, so that a run that was killed goes on where it ended.
+//! journal, so that the next run continues where a killed one ended.
 //!
 //! Each line is a record with fields that are separated by tabs and percent-encoded. A later record of a URL
 //! replaces an earlier one. A line that was cut off, or that a newer version has written, is ignored.

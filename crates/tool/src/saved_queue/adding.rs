@@ -115,7 +115,7 @@ mod tests {
         let mut state = State::default();
         let named = |name: &str| Target { output: Some(name.into()), ..Target::default() };
         let shared = ["header = \"X: y\""];
-        // The setup is added with the first entry that has it.
+        // The setup is added with its first entry.
         assert_eq!(add(&mut state, &item("http://a/", &shared, &[], named("x")), "/d"), 2);
         assert_eq!(add(&mut state, &item("http://a/", &shared, &[], named("x")), "/d"), 0);
         assert_eq!(add(&mut state, &item("http://a/", &shared, &["fail"], named("x")), "/d"), 0);

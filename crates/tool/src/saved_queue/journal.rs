@@ -154,7 +154,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes a record at once, so that it survives the process. The disk has it after a second.
+    /// Writes a record at once, so that it survives the process. Within a second it is forced to the disk.
     pub fn append(&mut self, record: Record) -> Result<(), String> {
         self.push(record);
         self.write()?;

@@ -104,7 +104,7 @@ impl Drop for BrokerFolder<'_> {
     }
 }
 
-/// Perl, PHP, the tool and Debian's curl in a shell: each process goes on with the connection of the one
+/// Perl, PHP, the tool and Debian's curl in a shell: each process uses the connection of the one
 /// before it. Debian's curl keeps its connections in a share handle.
 fn processes(run: &Context) {
     const PERL: &str = "use WWW::Curl::Easy; my $out; my $easy = WWW::Curl::Easy->new; \

@@ -124,7 +124,7 @@ fn any(run: &Context) {
         scene.curl(run, "alice", &["--anyauth", "-u", "alice:", "-w", "\nconnects: %{num_connects}\n", &url]);
     assert_eq!(statuses(&output), ["401", "200"], "{output:?}");
     assert_eq!(fields(&output, "X-User").last(), Some(&ALICE), "{output:?}");
-    assert_eq!(fields(&output, "connects"), ["1"], "it goes on with the connection that it has: {output:?}");
+    assert_eq!(fields(&output, "connects"), ["1"], "it uses the connection that it has: {output:?}");
 }
 
 // covers: CURLOPT_GSSAPI_DELEGATION, --delegation

@@ -94,7 +94,7 @@ impl DesktopSettings {
         if self.mode != "manual" && self.mode != "auto" {
             return DesktopChoice::Nothing;
         }
-        // "*.example.com" is that domain; the list of CURLOPT_NOPROXY has it with a dot.
+        // "*.example.com" is that domain; CURLOPT_NOPROXY writes it with a dot.
         let listed =
             |entry: &String| entry.strip_prefix('*').filter(|_| entry != "*").unwrap_or(entry).to_owned();
         let ignored = self.ignored.iter().map(listed).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! PAC files: fetches one, and has it evaluated on a helper thread. Look-ups of the file are the transfer's.
+//! PAC files: fetches one, and evaluates it on a helper thread. The transfer answers its look-ups.
 //!
 //! The evaluator is registered by a program that has one ([`use_pac`]): the JavaScript engine is no part of
 //! libcurl.
