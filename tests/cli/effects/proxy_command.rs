@@ -1,8 +1,9 @@
 //! `--proxy-command`: connections by way of a relay in Python and of OpenSSH.
 
-use super::{Ran, curl, curl_in, folder_with};
-use crate::{empty_folder, here, run};
+use super::{Ran, curl, curl_in, folder_with, ran};
+use crate::{empty_folder, here, run, tool};
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use testkit::certs::Authority;
 use testkit::ftp::FtpServer;
@@ -160,15 +161,18 @@ fn a_command_that_fails_is_named() {
 // covers: --max-time
 #[test]
 fn a_command_ends_with_its_transfer() {
-    let ran = curl(&[
-        "-m",
-        "1",
-        "--proxy-command",
-        "sh -c 'echo %h %p $$ >calls; exec sleep 1000'",
-        "http://name.test/",
-    ]);
-    assert_eq!(ran.code, 28, "{}", ran.stderr);
-    are_gone(calls(&ran.folder).into_iter().map(|(_, number)| number));
+    // nohup starts the tool, and so the command, with SIGHUP ignored.
+    for before in ["", "trap '' HUP;"] {
+        let mut tool_in_shell = Command::new("sh");
+        tool_in_shell.args(["-c", &format!("{before} exec \"$0\" \"$@\""), tool(), "-sS", "-m", "1"]);
+        let command = "sh -c 'echo %h %p $$ >calls; exec sleep 1000'";
+        tool_in_shell.args(["--proxy-command", command, "http://name.test/"]);
+        let ran = ran(&mut tool_in_shell, empty_folder());
+        assert_eq!(ran.code, 28, "{}", ran.stderr);
+        let numbers: Vec<u32> = calls(&ran.folder).into_iter().map(|(_, number)| number).collect();
+        assert_eq!(numbers.len(), 1, "{before}");
+        are_gone(numbers);
+    }
 }
 
 /// CVE-2023-51385 of OpenSSH: a host from a URL or a redirect is a word of the command.

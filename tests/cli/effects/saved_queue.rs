@@ -43,8 +43,10 @@ fn list(url: impl Fn(usize) -> String) -> String {
 
 /// Runs the tool until it is killed by a signal after some time, or has ended; true if it has.
 fn run_until(folder: &Path, words: &[&str], millis: u64, signal: &str) -> bool {
-    let mut command = Command::new(tool());
-    clean(&mut command).args(["-sS", "--queue", "queue"]).args(words).current_dir(folder);
+    // Shells start background jobs with SIGINT ignored, and this test may run in one.
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", tool(), "-sS", "--queue", "queue"]).args(words);
+    clean(&mut command).current_dir(folder);
     let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_millis(millis) {

@@ -317,7 +317,7 @@ pub const FLAGS: &[Declaration] = &[
             the connection, as with OpenSSH's ProxyCommand: ssh -W %h:%p gateway. %h is the host, %p the \
             port and %% a percent sign. The host is not looked up here. TLS, logins and the data \
             connections of FTP work through it, and a connection that stays open keeps its command. The \
-            command is ended by SIGHUP when its connection is closed. Its standard error is that of this \
+            command is ended by SIGTERM when its connection is closed. Its standard error is that of this \
             program. A host name that a shell or a program could misread is refused. --noproxy exempts \
             hosts; the variables of the environment for proxies have no effect. Of --proxy and \
             --proxy-command the last one is used.",

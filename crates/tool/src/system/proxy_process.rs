@@ -49,13 +49,14 @@ impl ProxyProcess {
         Ok((ours.into(), process))
     }
 
-    /// Closes the library's end, and ends the command by SIGHUP, as OpenSSH does.
+    /// Closes the library's end, and ends the command by SIGTERM. OpenSSH's SIGHUP is ignored by what nohup
+    /// has started.
     pub fn close(&self, end: OwnedFd) {
         let ended_first = is_hung_up(&end);
         drop(end);
         let mut state = self.state();
         (state.is_closed, state.ended_first) = (true, ended_first);
-        hang_up(state.child.as_ref());
+        terminate(state.child.as_ref());
     }
 
     /// Returns why the command is to blame for a failed transfer.
@@ -97,7 +98,7 @@ impl ProxyProcess {
         let number = Pid::from_child(&child);
         let mut state = self.state();
         if state.is_closed {
-            hang_up(Some(&child));
+            terminate(Some(&child));
         }
         state.child = Some(child);
         drop(state);
@@ -107,8 +108,8 @@ impl ProxyProcess {
         let mut state = self.state();
         let status = state.child.take()?.wait().ok()?;
         let is_blamed = !state.is_closed || state.ended_first;
-        let is_hung_up = state.is_closed && status.signal() == Some(Signal::HUP.as_raw());
-        (is_blamed && !is_hung_up).then(|| described(status))?
+        let is_terminated = state.is_closed && status.signal() == Some(Signal::TERM.as_raw());
+        (is_blamed && !is_terminated).then(|| described(status))?
     }
 }
 
@@ -118,9 +119,9 @@ fn start(command: &[u8], end: UnixStream) -> io::Result<Child> {
     shell(command).stdin(input).stdout(OwnedFd::from(end)).spawn()
 }
 
-fn hang_up(child: Option<&Child>) {
+fn terminate(child: Option<&Child>) {
     if let Some(child) = child {
-        let _ = kill_process(Pid::from_child(child), Signal::HUP);
+        let _ = kill_process(Pid::from_child(child), Signal::TERM);
     }
 }
 
