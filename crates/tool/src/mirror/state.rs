@@ -180,7 +180,7 @@ fn line(url: &[u8], record: &Record) -> Vec<u8> {
 /// Returns the records, the number of the last run, and whether it has ended.
 fn parse(text: &[u8]) -> (BTreeMap<Bytes, Record>, u64, bool) {
     let (mut records, mut run, mut is_complete) = (BTreeMap::new(), 0, true);
-    // What follows the last line end was cut off.
+    // An interrupted write leaves an incomplete last line.
     let end = text.iter().rposition(|octet| *octet == b'\n').unwrap_or(0);
     for line in text[..end].split(|octet| *octet == b'\n') {
         let fields: Vec<&[u8]> = line.split(|octet| *octet == b'\t').collect();
